@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fmt/format.h>
 
 namespace rankscope {
 
@@ -26,6 +27,14 @@ std::string python_float(double value) {
   std::string out(buffer, fixed);
   if (out.find('.') == std::string::npos)
     out += ".0";
+  return out;
+}
+
+std::string fixed_text(double value, int decimals, Plus plus) {
+  std::string out = fmt::format("{:+.{}f}", value, decimals);
+  const bool zero = out.find_first_of("123456789") == std::string::npos;
+  if (zero || (out.front() == '+' && plus == Plus::kOmitted))
+    out.erase(0, 1);
   return out;
 }
 

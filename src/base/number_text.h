@@ -12,6 +12,12 @@ namespace rankscope {
 /// 100000.0, 1e-05, 1e+16; "nan", "inf", "-inf".
 [[nodiscard]] std::string python_float(double value);
 
+/// How a number above zero begins in fixed_text().
+enum class Plus { kOmitted, kWritten };
+
+/// Returns a finite number with this number of decimals. A number that rounds to zero has no sign.
+[[nodiscard]] std::string fixed_text(double value, int decimals, Plus plus = Plus::kOmitted);
+
 /// Rounds to `digits` decimals; ties are rounded to even, like Python's round().
 [[nodiscard]] double round_decimals(double value, int digits);
 

@@ -1,6 +1,7 @@
 #include "core/table.h"
 
 #include "base/invariant.h"
+#include "base/number_text.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -48,9 +49,8 @@ std::string shown_value(const Value& value, const Column& column) {
   case CellKind::kBool:
     return value.i != 0 ? "yes" : "no";
   case CellKind::kDouble:
-    return std::isfinite(value.d)
-               ? fmt::format("{:.{}f}", value.d, column.decimals >= 0 ? column.decimals : 3)
-               : "";
+    return std::isfinite(value.d) ? fixed_text(value.d, column.decimals >= 0 ? column.decimals : 3)
+                                  : "";
   case CellKind::kText:
     return std::string(value.text);
   case CellKind::kNull:

@@ -1,6 +1,7 @@
 #include "findings/comparison_findings.h"
 
 #include "base/display_text.h"
+#include "base/number_text.h"
 #include "findings/compose.h"
 #include "model/kernel_names.h"
 
@@ -461,28 +462,28 @@ Finding more_changes(const std::vector<const Change*>& rows, const char* singula
   double sum = 0;
   for (const Change* row : rows)
     sum += row->difference_ms;
-  set_headline(out,
-               fmt::format("{} more {} significantly, by {:+.3f} ms per step in all", rows.size(),
-                           rows.size() == 1 ? fmt::format("{} differs", singular)
-                                            : fmt::format("{} differ", plural),
-                           sum));
+  set_headline(out, fmt::format("{} more {} significantly, by {} ms per step in all", rows.size(),
+                                rows.size() == 1 ? fmt::format("{} differs", singular)
+                                                 : fmt::format("{} differ", plural),
+                                fixed_text(sum, 3, Plus::kWritten)));
   out.evidence = "Sheet What_Changed lists them";
   return out;
 }
 
 Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
   const ChangeList& work = changed.work;
+  const auto ms = [](double value) { return fixed_text(value, 3, Plus::kWritten); };
   Finding out = finding_of(rules::explained_difference, "run", sides.label);
   out.value = work.explained_ms;
   out.unit = Unit::kMs;
-  set_headline(out, fmt::format("{} up to {:+.3f} ms of the difference of {:+.3f} ms",
+  set_headline(out, fmt::format("{} up to {} ms of the difference of {} ms",
                                 counted(work.reported, "changed row adds", "changed rows add"),
-                                work.explained_ms, changed.step_time.difference_ms));
+                                ms(work.explained_ms), ms(changed.step_time.difference_ms)));
   out.evidence = "Rows are kernels, collectives, copies, idle time and waits";
   if (work.below > 0)
-    out.evidence += fmt::format("; {:+.3f} ms is in {} below the threshold of {} %", work.below_ms,
+    out.evidence += fmt::format("; {} ms is in {} below the threshold of {} %", ms(work.below_ms),
                                 counted(work.below, "row", "rows"), changed.threshold_percent);
-  out.evidence += fmt::format("; {:+.3f} ms is not significant", work.unexplained_ms);
+  out.evidence += fmt::format("; {} ms is not significant", ms(work.unexplained_ms));
   return out;
 }
 

@@ -75,10 +75,7 @@ std::string number3(double value, double largest) {
 std::string with_decimals(double value, int decimals) {
   if (!(std::fabs(value) < 1e9))
     return fmt::format("{:.3g}", value);
-  std::string out = fmt::format("{:.{}f}", value, decimals);
-  if (out.front() == '-' && out.find_first_of("123456789") == std::string::npos)
-    out.erase(0, 1); // rounded to zero
-  return out;
+  return fixed_text(value, decimals);
 }
 
 std::string size_text(double bytes) {

@@ -2,6 +2,7 @@
 #include "pages/html_report.h"
 
 #include "base/base64.h"
+#include "base/number_text.h"
 #include "base/xml_text.h"
 
 #include "base/statistics.h"
@@ -44,8 +45,8 @@ std::string difference(double base, double value, bool higher_is_better,
       improvement_percent(base, value, higher_is_better ? Better::kHigher : Better::kLower);
   if (!percent)
     return "<td>new</td>";
-  const std::string text = fmt::format("{:+.2f} %", *percent);
-  if (text == "+0.00 %" || text == "-0.00 %")
+  const std::string text = fixed_text(*percent, 2, Plus::kWritten) + " %";
+  if (text == "0.00 %")
     return "<td>0.00 %</td>";
   if (significance == Significance::kNoInterval)
     return fmt::format("<td>{}</td>", text);

@@ -126,6 +126,14 @@ TEST(CompareRuns, RowsOfOneTableShareTheErrorRate) {
   EXPECT_EQ(all[4].verdict, Verdict::kUnknown);
 }
 
+TEST(CompareRuns, EqualMeansDifferByZeroWithoutASign) {
+  for (const Better better : {Better::kLower, Better::kHigher}) {
+    Measured row = measured(2, 2, {1, 3}, {1, 3});
+    row.better = better;
+    EXPECT_FALSE(std::signbit(*judge(row, {}).change));
+  }
+}
+
 TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
   const Measured row = measured(100, 110, {100}, {110});
   const Judgement plain = judge(row, {});

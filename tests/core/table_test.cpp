@@ -90,5 +90,13 @@ TEST(Table, TextsOutliveTheTableThatTheyWereCopiedFrom) {
   EXPECT_EQ(picked.at(1, 0).text, "of the second");
 }
 
+TEST(Table, ShownNumbersThatRoundToZeroHaveNoSign) {
+  Column two{"x"};
+  two.decimals = 2;
+  for (const auto& [number, text] : std::vector<std::pair<double, std::string>>{
+           {-0.0, "0.00"}, {-0.004, "0.00"}, {0.004, "0.00"}, {-0.006, "-0.01"}, {1.5, "1.50"}})
+    EXPECT_EQ(shown_value(Value(number), two), text);
+}
+
 } // namespace
 } // namespace rankscope

@@ -151,7 +151,7 @@ Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows
   const double change = sign * interval.difference / std::fabs(base.mean) * 100;
   if (!std::isfinite(change) || !std::isfinite(half)) // from a damaged saved baseline, or too large
     return out;
-  out.change = change;
+  out.change = change + 0.0; // 0, not -0
   out.low = *out.change - half;
   out.high = *out.change + half;
   out.verdict = verdict_of(out, improvement_percent(*row.base, *row.test, row.better).value_or(0),
