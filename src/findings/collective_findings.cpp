@@ -88,7 +88,10 @@ void add_incomplete(const CollectiveFacts& facts, std::vector<Finding>& out) {
   set_headline(f, fmt::format("{} of {} collectives lack members of their group", totals.incomplete,
                               totals.matched));
   f.evidence = "Their bandwidths and waits are blank";
-  f.action = "Add the traces of the missing ranks";
+  if (totals.not_recorded < totals.incomplete)
+    f.action = "Add the traces of the missing ranks";
+  else
+    f.action = "Record the same steps on all ranks: no rank is missing, but some lack collectives";
   out.push_back(std::move(f));
 }
 

@@ -70,11 +70,26 @@ TEST(CollectiveMatch, AWindowShiftedByAnIterationIsFoundWhateverTheClocksSay) {
                                          "collectives are matched with this shift");
     for (const MatchedCollective& m : match.collectives)
       EXPECT_EQ(m.incomplete(), m.members.size() < 2);
+    for (const MatchedCollective& m : match.collectives)
+      EXPECT_TRUE(m.all_read); // both traces exist: a rank did not record the collective
   }
   // the same window, recorded with clocks that differ by one iteration: no shift is found
   const MatchResult same = match_collectives(two(window(0, 0, 10), window(1, 0, 10, 10'000'000)));
   EXPECT_EQ(pairs(same), 30U);
   EXPECT_TRUE(same.problems.empty());
+}
+
+TEST(CollectiveMatch, ARankWithoutATraceIsNotARankWithoutARecord) {
+  std::vector<RankCollectives> ranks = two(window(0, 0, 2), window(2, 0, 2));
+  for (const bool listed : {true, false}) { // the group's ranks are 0 and 1
+    const MatchResult match = match_collectives(ranks);
+    ASSERT_FALSE(match.collectives.empty());
+    for (const MatchedCollective& m : match.collectives)
+      EXPECT_EQ(m.all_read, !listed);
+    for (RankCollectives& r : ranks)
+      for (Collective& c : r.rows)
+        c.pg_ranks = r.texts.intern("");
+  }
 }
 
 TEST(CollectiveMatch, WhatStaysAmbiguousIsSaid) {

@@ -80,7 +80,7 @@ TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
   facts.exposed_types.emplace_back();
   facts.exposed_types[0].name = "a\nb" + std::string(200, 'n');
   facts.exposed_types[0].dur_ns = INT64_MAX / 2;
-  facts.totals = {1'000'000'000'000, 999'999'999'999, SlowCollective{}};
+  facts.totals = {1'000'000'000'000, 999'999'999'999, 999'999'999'998, SlowCollective{}};
   facts.totals.slow = {std::string(200, 'n'),  std::string(200, 'i'), 1.2345e8, 2e9, 7, 100,
                        FindingPlace{3, 10, 20}};
   for (std::int64_t r = 0; r < 20; ++r) {
@@ -107,6 +107,15 @@ TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
     EXPECT_EQ(rules_seen.count(std::string(rule.id)), 1U) << rule.id;
   for (const Finding& f : findings)
     EXPECT_EQ(f.place.has_value(), f.rule == rules::slow_collective.id) << f.headline;
+}
+
+TEST(CollectiveFindings, TracesAreAskedForOnlyWhereTracesAreMissing) {
+  CollectiveFacts facts;
+  facts.totals = {8, 2, 2, {}};
+  EXPECT_EQ(collective_findings(facts).at(0).action,
+            "Record the same steps on all ranks: no rank is missing, but some lack collectives");
+  facts.totals.not_recorded = 1;
+  EXPECT_EQ(collective_findings(facts).at(0).action, "Add the traces of the missing ranks");
 }
 
 /// Two ranks with one collective: durations of the members, and the hidden part of the longer one.

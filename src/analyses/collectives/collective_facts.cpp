@@ -53,9 +53,8 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   out.groups = process_groups(ranks, out.collectives, per_node, compat);
   for (std::size_t r = 0; r < clocks.alignment.size(); ++r)
     out.clocks.push_back({ranks[r].rank, ranks[r].base_time_ns, clocks.alignment[r]});
-  out.totals.matched = out.collectives.size();
   for (const TimedCollective& t : out.collectives)
-    out.totals.incomplete += t.match.incomplete() ? 1 : 0;
+    out.totals.count_members(t.match);
   SlowCollectives slow;
   for (const SyncCollective& s : out.synchronising)
     slow.add(*s.timed);

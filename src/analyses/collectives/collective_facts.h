@@ -183,7 +183,15 @@ struct RankClock {
 /// one.
 struct CollectiveTotals {
   std::size_t matched = 0, incomplete = 0;
+  std::size_t not_recorded = 0; ///< the incomplete ones of groups without a missing trace
   std::optional<SlowCollective> slow;
+
+  void count_members(const MatchedCollective& collective) {
+    const bool lacks = collective.incomplete();
+    ++matched;
+    incomplete += lacks ? 1 : 0;
+    not_recorded += lacks && collective.all_read ? 1 : 0;
+  }
 };
 
 /// All results, in the order of the sheets. They refer to the ranks, which must outlive them.

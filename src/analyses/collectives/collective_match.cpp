@@ -67,7 +67,7 @@ void match_group(const std::vector<RankCollectives>& ranks, const GroupName& nam
                                                                          member.in_file[i]);
   }
   std::int64_t index = 0;
-  std::optional<std::int64_t> listed;
+  std::optional<ListedMembers> listed;
   for (auto& [place, rows] : matched)
     out.collectives.push_back(
         matched_collective(ranks, name, index++, std::move(rows), listed, out.problems));

@@ -18,6 +18,7 @@ struct MatchedCollective {
   std::int64_t index = 0;     ///< index in the group, from 0, counted over all ranks
   CollectiveKind kind = CollectiveKind::kOther;
   std::int64_t expected = 0; ///< number of members of the group; 0 = unknown
+  bool all_read = false;     ///< no trace of a member is missing
   /// The rows as (position in the list of ranks, row of this rank), ascending by position.
   std::vector<std::pair<std::size_t, std::size_t>> members;
 

@@ -153,7 +153,7 @@ void CollectiveStream::order_groups(std::vector<CollectiveProblem>& problems) {
 
 void CollectiveStream::index_group(std::size_t group, std::vector<CollectiveProblem>& problems) {
   std::int64_t index = 0;
-  std::optional<std::int64_t> listed;
+  std::optional<ListedMembers> listed;
   each_window(rows_, rows_.groups()[group], orders_[group], window_rows_,
               [&](std::vector<PlacedCollective> placed) {
                 for (PlacedCollective& p : placed) {
@@ -162,15 +162,14 @@ void CollectiveStream::index_group(std::size_t group, std::vector<CollectiveProb
                                          std::move(p.rows), listed, problems);
                   index_[group].add(p.place, synchronises(m.kind));
                   synchronising_ += synchronises(m.kind) ? 1 : 0;
-                  totals_.incomplete += m.incomplete() ? 1 : 0;
-                  ++totals_.matched;
+                  totals_.count_members(m);
                 }
               });
 }
 
 void CollectiveStream::each_timed(std::size_t group, const UseTimed& use) {
   std::int64_t index = 0;
-  std::optional<std::int64_t> listed;
+  std::optional<ListedMembers> listed;
   each_window(rows_, rows_.groups()[group], orders_[group], window_rows_,
               [&](std::vector<PlacedCollective> placed) {
                 std::vector<CollectiveProblem> reported;

@@ -330,10 +330,28 @@ GroupOrder group_order(const GroupMembers& group, const std::string& pg,
   return OrderSearch(group, pg, ranks, problems)(clocks);
 }
 
+namespace {
+
+ListedMembers listed_members(const std::vector<RankCollectives>& ranks, std::string_view list) {
+  const std::vector<std::int64_t> members = numbers_in(list);
+  if (members.empty()) // any rank may be a member
+    return {0, static_cast<std::int64_t>(ranks.size())};
+  std::vector<std::int64_t> read;
+  for (const RankCollectives& r : ranks)
+    read.push_back(r.rank);
+  std::sort(read.begin(), read.end());
+  return {static_cast<std::int64_t>(members.size()),
+          std::count_if(members.begin(), members.end(), [&](std::int64_t rank) {
+            return std::binary_search(read.begin(), read.end(), rank);
+          })};
+}
+
+} // namespace
+
 MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
                                      const GroupName& group, std::int64_t index,
                                      std::vector<std::pair<std::size_t, std::size_t>> rows,
-                                     std::optional<std::int64_t>& listed,
+                                     std::optional<ListedMembers>& listed,
                                      std::vector<CollectiveProblem>& problems) {
   MatchedCollective m;
   m.pg = group.pg;
@@ -345,8 +363,9 @@ MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
   const Signature first = signature(ranks[r0], c0);
   m.kind = c0.kind;
   if (!listed)
-    listed = static_cast<std::int64_t>(numbers_in(ranks[r0].text(c0.pg_ranks)).size());
-  m.expected = std::max({*listed, c0.group_size, std::int64_t{0}});
+    listed = listed_members(ranks, ranks[r0].text(c0.pg_ranks));
+  m.expected = std::max({listed->count, c0.group_size, std::int64_t{0}});
+  m.all_read = listed->read >= m.expected;
   for (const auto& [r, i] : m.members) {
     const Collective& c = ranks[r].rows[i];
     if (has_signature(ranks[r], c, first))

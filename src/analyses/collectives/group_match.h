@@ -130,12 +130,18 @@ struct GroupOrder {
                                      const KnownClocks& clocks,
                                      std::vector<CollectiveProblem>& problems);
 
+/// The members in the list of a process group.
+struct ListedMembers {
+  std::int64_t count = 0; ///< 0 = the list is not recorded
+  std::int64_t read = 0;  ///< number of them, or without a list of all ranks, with a trace
+};
+
 /// Returns the collective with these rows (position, row), which must be ascending. Adds rows with
-/// a different signature to `problems`. `listed`: number of members in the group's list, determined
-/// on first use.
+/// a different signature to `problems`. `listed`: the members in the group's list, determined on
+/// first use.
 [[nodiscard]] MatchedCollective
 matched_collective(const std::vector<RankCollectives>& ranks, const GroupName& group,
                    std::int64_t index, std::vector<std::pair<std::size_t, std::size_t>> rows,
-                   std::optional<std::int64_t>& listed, std::vector<CollectiveProblem>& problems);
+                   std::optional<ListedMembers>& listed, std::vector<CollectiveProblem>& problems);
 
 } // namespace rankscope
