@@ -175,7 +175,7 @@ std::string run_label(const RunPlan& plan) {
 
 RecordPlace place_of(const RunPlan& plan, std::int64_t rank, std::int64_t devices,
                      std::int64_t per_node) {
-  const std::int64_t ranks_per_node = per_node > 0 ? per_node : devices;
+  const std::int64_t ranks_per_node = gpus_per_node(per_node, devices);
   return {run_label(plan), rank, ranks_per_node > 0 && rank >= 0 ? rank / ranks_per_node : 0};
 }
 

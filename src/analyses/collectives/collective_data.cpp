@@ -84,6 +84,12 @@ Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs
 
 } // namespace
 
+std::int64_t gpus_per_node(std::int64_t chosen, std::int64_t devices) {
+  if (chosen > 0)
+    return chosen;
+  return devices > 1 ? devices : 0;
+}
+
 bool synchronises(CollectiveKind kind) {
   return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter ||
          kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllToAll;

@@ -53,6 +53,11 @@ struct RankCollectives {
   [[nodiscard]] int element_bytes(const Collective& c) const { return dtype_bytes(text(c.dtype)); }
 };
 
+/// Returns the number of GPUs per node: `chosen` if it is above 0, else the number of devices that
+/// the rank's trace lists. 0 (unknown) if it lists only one, which may be the only GPU that the
+/// process can see.
+[[nodiscard]] std::int64_t gpus_per_node(std::int64_t chosen, std::int64_t devices);
+
 /// Returns whether no rank leaves a collective of this kind before all have entered it.
 [[nodiscard]] bool synchronises(CollectiveKind kind);
 

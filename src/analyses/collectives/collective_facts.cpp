@@ -19,9 +19,8 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
     return Error{ErrorCode::kUnreadable, ranks.empty() ? "" : ranks.front().path,
                  "no collective kernel (nccl, rccl, cross_device_reduce, ...) in any rank", ""};
   const bool compat = options.compat_tracelens;
-  const std::int64_t per_node = options.gpus_per_node > 0
-                                    ? options.gpus_per_node
-                                    : static_cast<std::int64_t>(ranks.front().device_count);
+  const std::int64_t per_node =
+      gpus_per_node(options.gpus_per_node, static_cast<std::int64_t>(ranks.front().device_count));
   MatchResult matched = match_collectives(ranks);
   CollectiveFacts out;
   out.offsets = align_clocks(collective_ends(ranks, matched.collectives));

@@ -131,8 +131,7 @@ CollectiveStream::CollectiveStream(ByteStore& store, CollectiveOptions options,
 
 Result<void> CollectiveStream::add(RankCollectives rank) {
   if (rows_.ranks().empty())
-    per_node_ = options_.gpus_per_node > 0 ? options_.gpus_per_node
-                                           : static_cast<std::int64_t>(rank.device_count);
+    per_node_ = gpus_per_node(options_.gpus_per_node, static_cast<std::int64_t>(rank.device_count));
   std::vector<RankSummary> more = rank_summary({&rank}, per_node_);
   std::move(more.begin(), more.end(), std::back_inserter(rank_summary_));
   return rows_.add(std::move(rank));

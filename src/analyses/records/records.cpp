@@ -97,8 +97,9 @@ void add_place(Schema<EventRecord>& schema) {
   using R = EventRecord;
   schema.add({"run", [](const R& r) { return std::string_view(r.data->place.run); },
               "name of the run: its configuration or folder"});
-  schema.add({"node", [](const R& r) { return r.data->place.node; },
-              "number of the node: rank divided by the number of GPUs per node"});
+  schema.add(
+      {"node", [](const R& r) { return r.data->place.node; },
+       "number of the node: rank divided by the number of GPUs per node; 0 if it is unknown"});
   schema.add({"rank", [](const R& r) { return r.data->place.rank; }, "rank number of the trace"});
   schema.add({"event", [](const R& r) { return trace_of(r).events.uid[r.event]; },
               "id of the event in its file (Kineto: index in traceEvents)"});

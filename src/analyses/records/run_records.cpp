@@ -28,8 +28,9 @@ std::string kind_id(TimeKind kind) {
 template <class R> void add_place(Schema<R>& schema) {
   schema.add({"run", [](const R& r) { return std::string_view(r.place.run); },
               "name of the run: its configuration or folder"});
-  schema.add({"node", [](const R& r) { return r.place.node; },
-              "number of the node: rank divided by the number of GPUs per node"});
+  schema.add(
+      {"node", [](const R& r) { return r.place.node; },
+       "number of the node: rank divided by the number of GPUs per node; 0 if it is unknown"});
   schema.add({"rank", [](const R& r) { return r.place.rank; }, "rank number of the trace"});
 }
 
@@ -186,7 +187,9 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     };
     out.add({"run", [](const R& r) { return std::string_view(*r.run); },
              "name of the run: its configuration or folder"});
-    out.add({"node", &R::node, "number of the node: rank divided by the number of GPUs per node"});
+    out.add(
+        {"node", &R::node,
+         "number of the node: rank divided by the number of GPUs per node; 0 if it is unknown"});
     out.add({"rank", [](const R& r) { return r.kernel->rank->rank; }, "rank number of the trace"});
     out.add({"collective_id", [](const R& r) { return std::string_view(r.kernel->timed->id); },
              "id of the collective, the same on all ranks that took part"});
