@@ -501,7 +501,8 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   f.cost_ms = x.total_ms();
   const bool waits = x.wait_ms >= kMostlyWaiting * x.total_ms() && !x.wait_for.empty();
   std::string parts;
-  if (x.unmatched_ms < x.total_ms())
+  const double unmatched_ms = facts.job_ranks == 1 ? 0 : x.unmatched_ms; // waits for no other rank
+  if (facts.job_ranks != 1 && unmatched_ms < x.total_ms())
     parts = fmt::format(": {} ms waiting for late ranks, {} ms transfers", number3(x.wait_ms),
                         number3(x.transfer_ms));
   set_headline(f, fmt::format("Communication is exposed for {} ms{}{}", number3(x.total_ms()),
@@ -514,10 +515,10 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
     f.evidence +=
         fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
                     number3(x.wait_for[k].second, x.wait_for[0].second), x.wait_for[k].first);
-  if (x.unmatched_ms > 0)
+  if (unmatched_ms > 0)
     f.evidence += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
                               "collectives with members that were not read",
-                              f.evidence.empty() ? "" : "; ", number3(x.unmatched_ms));
+                              f.evidence.empty() ? "" : "; ", number3(unmatched_ms));
   if (waits) {
     const std::int64_t late = x.wait_for.front().first;
     const auto cause = std::ranges::find_if(facts.causes, [late](const StepCause& c) {
@@ -527,7 +528,7 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
                                            : fmt::format("Remove the cause on rank {} ({})", late,
                                                          cause_rule_id(cause->rule));
     f.action += "; faster or smaller collectives do not shorten the waiting";
-  } else if (x.unmatched_ms >= kMostlyWaiting * x.total_ms() &&
+  } else if (unmatched_ms >= kMostlyWaiting * x.total_ms() &&
              (facts.ranks == 1 || static_cast<std::int64_t>(facts.ranks) < facts.job_ranks))
     f.action = "Give the traces of all ranks: a folder instead of one trace";
   return f;

@@ -64,8 +64,9 @@ std::optional<ExposedWaits> waits_of(const TopParts& parts, const CollectiveFact
                                      const TopCauses* causes) {
   if (collectives == nullptr)
     return std::nullopt;
-  ExposedWaits out = exposed_waits(*collectives, job_ranks(parts.identities));
-  if (causes == nullptr || !out.all_ranks || !one_clock(*collectives) ||
+  const std::int64_t of_job = job_ranks(parts.identities);
+  ExposedWaits out = exposed_waits(*collectives, of_job);
+  if (causes == nullptr || of_job == 1 || !out.all_ranks || !one_clock(*collectives) ||
       !(causes->exposed.total_ms() > 0))
     return out;
   const ExposedTime& exact = causes->exposed;

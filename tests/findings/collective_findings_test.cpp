@@ -168,6 +168,9 @@ TEST(CollectiveFindings, ExposedWaitsNeedEveryMember) {
   run.expect_waits(80, 80, 128);
   run.facts.collectives[0].waits_known = false; // a member is missing, or a send
   run.expect_waits(0, 120);
+  run.expect_waits(0, 0, 1); // a rank that is alone waits for no other
+  run.facts.collectives[0].match.expected = 1;
+  run.expect_waits(0, 0, 128);
 }
 
 // "Aligned roughly": the ends of the collectives scatter, so starts cannot be compared either.

@@ -29,10 +29,13 @@ ExposedWaits exposed_waits(const CollectiveFacts& facts, std::int64_t job_ranks)
   const bool comparable = facts.ranks.size() > 1 && one_clock(facts);
   for (const TimedCollective& t : facts.collectives) {
     // without a list of members and a size, all ranks of the job are members
-    const bool known = comparable && t.waits_known && (t.match.expected > 0 || out.all_ranks);
+    const bool alone = t.match.expected == 1 || job_ranks == 1; // no other member to wait for
+    const bool known =
+        alone || (comparable && t.waits_known && (t.match.expected > 0 || out.all_ranks));
     for (const auto& [rank, row] : t.match.members) {
       const Collective& kernel = facts.ranks[rank].rows[row];
-      add_kernel(kernel, known ? std::optional(kernel.dur_ns - t.latency_ns) : std::nullopt, out);
+      const std::int64_t wait_ns = alone ? 0 : kernel.dur_ns - t.latency_ns;
+      add_kernel(kernel, known ? std::optional(wait_ns) : std::nullopt, out);
     }
   }
   return out;
