@@ -273,12 +273,34 @@ bool has_other_gemms(const SlowRank& slow) {
   return 2 * other_us > all_us;
 }
 
+/// Returns whether sums over the traces show what differs within the steps: work outside of the
+/// steps, for example an evaluation, hardly differs between the rank and its peers.
+bool sums_are_of_steps(const SlowRank& slow) {
+  constexpr double kMostOutside = 0.1; // of the excess
+  std::vector<double> peers;           // computation outside of the steps, ms per step
+  double own = 0;
+  for (const RankRecord* rank : slow.group->ranks) {
+    double outside_ms = rank->ms(TimeKind::kComputation);
+    for (const StepTimes& step : rank->steps)
+      outside_ms -= ns_to_ms(step.ns[static_cast<std::size_t>(TimeKind::kComputation)]);
+    outside_ms /= static_cast<double>(std::max<std::size_t>(rank->steps.size(), 1));
+    if (rank->key.rank == slow.rank)
+      own = outside_ms;
+    else
+      peers.push_back(outside_ms);
+  }
+  return std::fabs(own - quantile_of(std::move(peers), 0.5)) <= kMostOutside * slow.excess.excess;
+}
+
 /// Returns the action for a slow rank. It says only what the comparison of its work with that of
 /// its peers shows.
 std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
   const std::string rank = fmt::format("Rank {}: ", most.rank);
   if (most.percent <= kWorthAdvice)
     return rank + "repeat the run first, because GPUs of the same model can differ by this much";
+  if (!sums_are_of_steps(most))
+    return rank + "compare its kernels within the steps with those of its peers (rankscope why); "
+                  "its work outside of the steps differs too";
   if (most.more_gemms >= kSameGemms)
     return rank + fmt::format("it runs {} more per step than its peers, so check its share of the "
                               "work first",

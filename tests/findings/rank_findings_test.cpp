@@ -101,6 +101,21 @@ TEST(RankFindings, MoreCallsAreOnlyClaimedIfCounted) {
                       "check its share of the work first");
 }
 
+// The GEMMs of an evaluation after the last step are in no step.
+TEST(RankFindings, WorkOutsideOfTheStepsIsNoWorkOfTheSteps) {
+  FourRanks run = slower_by(1.2);
+  for (RankRecord& r : run.records)
+    r.gemm_kernels["gemm"].count = 24; // three per step
+  EXPECT_EQ(run.finding().action.find("GEMM kernels more"), std::string::npos);
+  RankRecord& slow = run.records[kSlow];
+  slow.gemm_kernels["gemm"].count += 24;
+  EXPECT_NE(run.finding().action.find("it runs 3 GEMM kernels more per step"), std::string::npos);
+  *slow.time_ns[static_cast<std::size_t>(TimeKind::kComputation)] += 40'000'000;
+  EXPECT_EQ(run.finding().action,
+            "Rank 2: compare its kernels within the steps with those of its peers (rankscope "
+            "why); its work outside of the steps differs too");
+}
+
 // Larger inputs make all GEMMs longer alike, as slow clocks do.
 TEST(RankFindings, OtherShapesAreNoSlowClock) {
   for (const bool shared : {false, true}) {

@@ -39,11 +39,12 @@ std::optional<MeanDifference> waited_for(const ConfigurationRanks& group, std::s
   return lasts;
 }
 
+/// Returns the number of GEMM kernels per step.
 double gemms_of(const RankRecord& rank) {
   double out = 0;
   for (const auto& [name, kernel] : rank.gemm_kernels)
     out += static_cast<double>(kernel.count);
-  return out;
+  return out / static_cast<double>(std::max<std::size_t>(rank.steps.size(), 1));
 }
 
 /// Compares the number of the rank's GEMM kernels with that of its peers.
@@ -51,9 +52,7 @@ void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out
   std::vector<double> numbers;
   for (const RankRecord* rank : group.ranks)
     numbers.push_back(gemms_of(*rank));
-  const RankRecord& record = *group.ranks[r];
-  const auto steps = static_cast<double>(std::max<std::size_t>(record.steps.size(), 1));
-  out.more_gemms = (numbers[r] - MedianOfOthers(numbers).without(numbers[r])) / steps;
+  out.more_gemms = numbers[r] - MedianOfOthers(numbers).without(numbers[r]);
 }
 
 /// Returns GEMM calls per step, by operator and arguments, as a mean over the ranks.
