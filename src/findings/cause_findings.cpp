@@ -221,7 +221,8 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        occurrences(c), per_step, short_place(c.what),
                        number3(static_cast<double>(c.bytes) / 1e3), number3(c.latency_us));
   case CauseRule::kRepeatedReduction:
-    return fmt::format("Gradients are reduced in {} backward passes of a step: {}", c.others, cost);
+    return fmt::format("Gradients are reduced in {} backward passes{}: {}", c.others,
+                       facts.steps > 0 ? " of a step" : "", cost);
   case CauseRule::kUnevenExchange:
     return fmt::format("Rank {} sends or receives {} more than the mean in {}: {}", c.ranks.front(),
                        percent_text(c.percent), short_place(c.what), cost);
@@ -297,7 +298,7 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kDeviceCopy:
     return "The bound is the gain without any of these copies; some of them may be necessary";
   case CauseRule::kRepeatedReduction:
-    return "All backward passes of a step have the same all-reduces; the gain keeps the last";
+    return "All these backward passes have the same all-reduces; the gain keeps the last";
   case CauseRule::kUnevenExchange:
     return "The bound gives every rank the mean amount; a slow network of this rank is not "
            "excluded";
@@ -558,18 +559,28 @@ std::string long_step_text(const LongStep& step) {
                            number3(std::max(0.0, step.left_ms)));
 }
 
+/// `excess_ms`: how much longer the rank computes than its peers; 0: it is later at collectives.
+std::string unexplained_rank_text(const CauseFacts& facts, std::int64_t rank, double excess_ms) {
+  const std::string peers = facts.ranks == 2 ? "the other" : "its peers";
+  const auto parts = std::ranges::find(facts.late_rank_parts, rank, &LateRankParts::rank);
+  const bool late = parts == facts.late_rank_parts.end() || parts->all.excess_ms > facts.floor_ms;
+  return fmt::format(
+      "rank {} {}; {}", rank,
+      excess_ms > 0 ? fmt::format("computes {} ms longer than {}", number3(excess_ms), peers)
+                    : "is later than " + peers,
+      facts.ranks < kFewestRanks ? "with fewer than four ranks no reason is looked for"
+      : late ? "the differences of its kernels and host activities do not add up to this"
+             : "it is not late at its collectives");
+}
+
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   constexpr std::array<std::string_view, 3> kWhy = {
       "overlapping work takes as long", "explained by the causes above",
       "not significant over the steps, or in fewer than half of them"};
   std::vector<std::string> out;
-  for (const auto& [rank, excess] : facts.unexplained_ranks)
-    out.push_back(fmt::format(
-        "rank {} is later than {}{}; {}", rank, facts.ranks == 2 ? "the other" : "its peers",
-        excess > 0 ? fmt::format(" by {} ms", number3(excess)) : "",
-        facts.ranks < kFewestRanks ? "with fewer than four ranks no reason is looked for"
-                                   : "its kernels and host activities do not show why"));
   const std::string_view step = facts.steps > 0 ? " of a step" : "";
+  for (const auto& [rank, excess] : facts.unexplained_ranks)
+    out.push_back(unexplained_rank_text(facts, rank, excess));
   for (const Unsaid& u : facts.unsaid)
     out.push_back(fmt::format(
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],

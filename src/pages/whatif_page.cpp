@@ -38,10 +38,11 @@ void whatif_stragglers(const WhatIfFacts& facts, ConsolePage& page, std::size_t 
     page.sentence("one rank and one step: no usual durations to compare with");
     return;
   }
+  const std::string_view unit = facts.steps > 0 ? "a step" : "the run";
   const std::string effect =
-      s.slowdown() > 1
-          ? fmt::format("stragglers make a step {:.3f} times as long", s.slowdown())
-          : fmt::format("unusual durations do not lengthen a step (slowdown {:.3f})", s.slowdown());
+      s.slowdown() > 1 ? fmt::format("stragglers make {} {:.3f} times as long", unit, s.slowdown())
+                       : fmt::format("unusual durations do not lengthen {} (slowdown {:.3f})", unit,
+                                     s.slowdown());
   page.sentence(
       fmt::format("without delays {} ms, and with the usual duration of every activity {} ms: {}",
                   number3(s.without_delays_ms), number3(s.ideal_ms), effect));

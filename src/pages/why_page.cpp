@@ -56,11 +56,10 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
         "  ", Ink::kWarn);
   if (facts.recording) {
     page.sentence(
-        fmt::format(
-            "recorded, a step takes {} ms: {} \u00b5s are taken off the host's time for each "
-            "recorded range and call, so that it takes {} ms",
-            number3(facts.recording->recorded_ms), number3(facts.recording->each_us),
-            number3(facts.recording->step_ms)),
+        fmt::format("recorded, {} takes {} ms: {} \u00b5s are taken off the host's time for each "
+                    "recorded range and call, so that it takes {} ms",
+                    facts.steps > 0 ? "a step" : "the run", number3(facts.recording->recorded_ms),
+                    number3(facts.recording->each_us), number3(facts.recording->step_ms)),
         "  ", Ink::kWarn);
   } else if (facts.step_time_ms > 0) {
     const double longer = 100 * (facts.step_ms / facts.step_time_ms - 1);
@@ -167,12 +166,13 @@ void why_ranks(const CauseFacts& facts, ConsolePage& page) {
                                  : std::string("against the other members of their collectives"));
   for (std::size_t k = 0; k < shown; ++k) {
     const LateRankParts& late_rank = facts.late_rank_parts[k];
-    page.sentence(
-        fmt::format("rank {} starts its collectives {} ms{} later, including those hidden "
-                    "by other work: {}",
-                    late_rank.rank, number3(late_rank.all.excess_ms),
-                    facts.steps > 0 ? " per step" : "", parts_text(late_rank)),
-        "  ");
+    const double later_ms = late_rank.all.excess_ms;
+    page.sentence(fmt::format("rank {} starts its collectives {} ms{} {}, including those hidden "
+                              "by other work: {}",
+                              late_rank.rank, number3(std::fabs(later_ms)),
+                              facts.steps > 0 ? " per step" : "",
+                              later_ms < 0 ? "earlier" : "later", parts_text(late_rank)),
+                  "  ");
   }
 }
 
