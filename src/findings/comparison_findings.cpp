@@ -49,6 +49,17 @@ std::string interval_amounts(double difference, double low, double high) {
 
 // ---- comparability
 
+/// Returns the number of steps of the rank with the most steps. The steps of run.work are fewer:
+/// those of all ranks, without the first.
+std::size_t step_count(const ComparedRun& run) {
+  std::size_t out = 0;
+  for (const auto& [rank, timeline] : run.ranks)
+    if (const auto steps = timeline.step_ns.find(TimeKind::kComputation);
+        steps != timeline.step_ns.end())
+      out = std::max(out, steps->second.size());
+  return out;
+}
+
 std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   const ComparedRun& base = c.base;
   const ComparedRun& test = c.tests[i];
@@ -83,11 +94,11 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
           fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
                       first ? sides.test : sides.base),
           "Changes between the two runs are not reported");
-    } else if (base.work.steps.size() != test.work.steps.size()) {
+    } else if (const std::size_t of_base = step_count(base), of_test = step_count(test);
+               of_base != of_test) {
       add(rules::different_steps,
-          fmt::format("{} has {} and {} has {}", sides.base,
-                      counted(base.work.steps.size(), "step", "steps"), sides.test,
-                      test.work.steps.size()),
+          fmt::format("{} has {} and {} has {}", sides.base, counted(of_base, "step", "steps"),
+                      sides.test, of_test),
           "Values of complete traces cover different lengths of time; values per step are "
           "comparable");
     }

@@ -350,8 +350,12 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   EXPECT_EQ(note(first, other).sentence(),
             "a and b look like different workloads. 1 of 3 operators are in both runs and take 40 "
             "% and 20 % of the operators' GPU time. All values compare different programs.");
-  EXPECT_EQ(note(run_with("a", {}, {10, 10}), run_with("b", {}, {10})).headline,
-            "a has 2 steps and b has 1");
+  // the first step has no total time, so the work of three steps is compared with that of one
+  ComparedRun four = run_with("a", {}, {10, 10, 10});
+  ComparedRun fewer = run_with("b", {}, {10});
+  four.ranks[0].step_ns[TimeKind::kComputation] = {{1, 8}, {2, 8}, {3, 8}, {4, 8}};
+  fewer.ranks[0].step_ns[TimeKind::kComputation] = {{1, 8}, {2, 8}};
+  EXPECT_EQ(note(four, fewer).headline, "a has 4 steps and b has 2");
   ComparedRun no_steps = run_with("b", {}, {10});
   no_steps.work.without_steps = true;
   EXPECT_EQ(note(run_with("a", {}, {10}), no_steps).headline, "a has profiler steps, b does not");
