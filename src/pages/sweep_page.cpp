@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace rankscope {
@@ -71,6 +72,16 @@ const ConfigurationRanks* group_of(const Side& side, const std::string& label) {
   return nullptr;
 }
 
+/// Returns whether all configurations have steps, but not all the same number: then the times of
+/// complete traces cannot be compared.
+bool steps_differ(const std::vector<Side>& sides) {
+  std::set<double> numbers;
+  for (const Side& side : sides)
+    for (const ConfigurationRanks& group : side.groups)
+      numbers.insert(group.mean_steps());
+  return numbers.size() > 1 && *numbers.begin() > 0;
+}
+
 /// Marks configurations whose steps differ significantly from the first side. The test is Welch's,
 /// with a corrected level for all cells of these tables. A difference does not count if the shown
 /// means have the opposite sign.
@@ -100,11 +111,13 @@ HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
   HtmlSection section;
   section.title = fmt::format("mean {}", time_kind_name(kind));
   section.level = 3;
-  section.unit = "ms";
+  const bool per_step = steps_differ(sides);
+  section.unit = per_step ? "ms per step" : "ms";
   Join join(sides.size());
   for (std::size_t s = 0; s < sides.size(); ++s)
     for (const ConfigurationRow& row : sides[s].configurations)
-      join.put(row.label, s, row.mean(kind));
+      join.put(row.label, s,
+               row.mean(kind) / (per_step ? group_of(sides[s], row.label)->mean_steps() : 1));
   section.rows = join.rows();
   tell_apart(sides, kind, section.rows);
   std::ranges::sort(section.rows, {}, &HtmlRow::label);
@@ -324,6 +337,8 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against,
   HtmlSection timelines;
   timelines.title = "GPU time";
   timelines.note = "Means over ranks for each configuration." + against;
+  if (steps_differ(sides))
+    timelines.note += " Numbers of steps differ, so the time of a trace is divided by its steps.";
   if (sides.size() > 1)
     timelines.note += " Grey: no significant difference (Welch's interval over profiler steps, 95 "
                       "% over all cells of these tables). No colour: there is no interval.";

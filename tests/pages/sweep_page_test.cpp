@@ -92,15 +92,15 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
 }
 
 /// Returns one configuration of two ranks, with steps of `ms` and noise of 1 ms.
-SweepFacts with_steps(unsigned seed, double ms) {
+SweepFacts with_steps(unsigned seed, double ms, int steps = 12) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 1);
   SweepFacts out;
   for (int r = 0; r < 2; ++r) {
-    out.records.push_back(record("256thread_28ch", ms * 12, ms * 9, ms * 2));
+    out.records.push_back(record("256thread_28ch", ms * steps, ms * steps * 0.75, ms * 2));
     out.records.back().key.rank = r;
   }
-  for (int s = 0; s < 12; ++s) {
+  for (int s = 0; s < steps; ++s) {
     const double total = ms + noise(random);
     for (RankRecord& r : out.records) {
       StepTimes step;
@@ -155,6 +155,19 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
   EXPECT_TRUE(says(html, " ms shorter per step than that of A ("));
   EXPECT_TRUE(says(html, " over 4 comparisons; "));
   EXPECT_TRUE(says(html, " over 1 shared configuration; 12 steps."));
+}
+
+// With six steps, a trace takes half as long as with twelve; no step is shorter.
+TEST(SweepPage, TracesWithDifferentNumbersOfStepsAreComparedPerStep) {
+  const test::TempFolder folder;
+  const SweepFacts a = with_steps(1, 100);
+  const SweepFacts b = with_steps(2, 100, 6);
+  const std::string path = folder.path("c.html");
+  ASSERT_TRUE(write_sweep_page({{"A", "fa", &a}, {"B", "fb", &b}}, path));
+  const std::string html = bytes_of(path);
+  EXPECT_NE(html.find("<td>100.000</td><td>100.000</td><td>0.00 %</td>"), std::string::npos);
+  EXPECT_NE(html.find("A (ms per step)"), std::string::npos);
+  EXPECT_EQ(html.find("50.00 %"), std::string::npos);
 }
 
 TEST(SweepPage, WithoutARankThereIsNoPage) {

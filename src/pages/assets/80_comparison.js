@@ -63,7 +63,7 @@
       const rows = [{ name: data.labels[0], from: total.base, to: total.base, end: true }, ...steps, { name: tests[now], from: total.test, to: total.test, end: true }];
       return {
         grid: { left: innerWidth < 700 ? 130 : 220, right: 70, top: 8, bottom: 44 },
-        xAxis: { type: "value", scale: true, name: "GPU time line (ms), mean over the ranks", axisLabel: { formatter: RS.tick } },
+        xAxis: { type: "value", scale: true, name: `GPU time ${data.tests[now].per_step ? "per step" : "of the trace"} (ms), mean over the ranks`, axisLabel: { formatter: RS.tick } },
         yAxis: { type: "category", inverse: true, data: rows.map((r) => RS.short(r.name, 30)), axisTick: { show: false } },
         series: [{ type: "custom", data: rows.map((r, i) => [r.from, i, r.to]), encode: { x: [0, 2], y: 1 },
           renderItem: (p, api) => {

@@ -75,17 +75,39 @@ void add_verdicts(PageBlob& page, const Comparison& c) {
 constexpr std::array kParts = {TimeKind::kComputation, TimeKind::kExposedComm,
                                TimeKind::kExposedMemcpy, TimeKind::kIdle, TimeKind::kTotal};
 
-void add_parts(PageBlob& page, const TimelineComparison& timeline) {
+/// Returns the mean over the ranks of the time per step, in ms. Uses the steps with a total time
+/// for all kinds, so that the kinds add up to it. Empty if a rank has no such steps.
+std::optional<double> ms_per_step(const ComparedRun& run, TimeKind kind) {
+  double sum_ms = 0;
+  for (const auto& [rank, timeline] : run.ranks) {
+    const auto totals = timeline.step_ns.find(TimeKind::kTotal);
+    if (totals == timeline.step_ns.end() || totals->second.empty())
+      return std::nullopt;
+    std::int64_t ns = 0;
+    if (const auto of_kind = timeline.step_ns.find(kind); of_kind != timeline.step_ns.end())
+      for (const auto& [step, value] : of_kind->second)
+        ns += totals->second.contains(step) ? value : 0;
+    sum_ms += ns_to_ms(ns) / static_cast<double>(totals->second.size());
+  }
+  return run.ranks.empty() ? std::nullopt
+                           : std::optional(sum_ms / static_cast<double>(run.ranks.size()));
+}
+
+/// Adds the times per step or, if one of the runs has no steps, those of the traces.
+void add_parts(PageBlob& page, const Comparison& c, std::size_t test) {
   JsonWriter& json = page.json;
+  const bool per_step = ms_per_step(c.base, TimeKind::kTotal).has_value() &&
+                        ms_per_step(c.tests[test], TimeKind::kTotal).has_value();
+  json.boolean("per_step", per_step);
   json.begin_list("parts");
   for (const TimeKind kind : kParts)
-    for (const TimelineChange& row : timeline.mean) {
+    for (const TimelineChange& row : c.timelines[test].mean) {
       if (row.kind != kind)
         continue;
       json.begin_object();
       json.text("kind", time_kind_name(kind));
-      add_number(json, "base", row.ms.base);
-      add_number(json, "test", row.ms.test);
+      add_number(json, "base", per_step ? ms_per_step(c.base, kind) : row.ms.base);
+      add_number(json, "test", per_step ? ms_per_step(c.tests[test], kind) : row.ms.test);
       json.text("verdict", verdict_name(row.judgement.verdict));
       add_number(json, "low", row.judgement.low);
       add_number(json, "high", row.judgement.high);
@@ -195,7 +217,7 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
   page.json.begin_list("tests");
   for (std::size_t i = 0; i < c.tests.size(); ++i) {
     page.json.begin_object();
-    add_parts(page, c.timelines[i]);
+    add_parts(page, c, i);
     if (c.changes[i].known) {
       page.json.begin_list("changed");
       for (const Finding& finding : input.findings->changes[i])

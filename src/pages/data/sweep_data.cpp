@@ -23,19 +23,23 @@ PageHead head_of(const SweepPageInput& input) {
   out.links = input.links;
   std::set<std::string> labels;
   std::set<std::int64_t> ranks;
-  std::size_t steps = 0, lost = 0;
+  std::size_t fewest = SIZE_MAX, steps = 0, lost = 0; // steps of the ranks that could be read
   for (const RankRecord& r : facts.records) {
     labels.insert(r.key.configuration.label);
     ranks.insert(r.key.rank);
-    steps = std::max(steps, r.steps.size());
-    if (r.error.empty())
+    if (r.error.empty()) {
+      fewest = std::min(fewest, r.steps.size());
+      steps = std::max(steps, r.steps.size());
       continue;
+    }
     ++lost;
     out.badges.push_back({"loss", to_text(r.key) + " could not be read", r.error});
   }
   out.subtitle =
       fmt::format("{} x {} x {}", counted(labels.size(), "configuration", "configurations"),
-                  counted(ranks.size(), "rank", "ranks"), counted(steps, "step", "steps"));
+                  counted(ranks.size(), "rank", "ranks"),
+                  (fewest < steps ? fmt::format("{} to ", fewest) : std::string()) +
+                      counted(steps, "step", "steps"));
   if (steps < 2)
     out.badges.push_back(
         {"warning", "fewer than two steps: noise is unknown", "a difference may be noise"});
