@@ -2,6 +2,7 @@
 #include "app/page.h"
 #include "app/write_outputs.h"
 #include "app/written_files.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/discover_flags.h"
@@ -58,8 +59,9 @@ Result<void> page(Context& ctx, const PageFlags& f) {
   if (ctx.json && f.request.output != "-") {
     ctx.report(written_files("page", {f.request.output}));
   }
-  ctx.note(fmt::format("{}: {} rank{}, {:.2f} MB", f.request.output, result.ranks,
-                       result.ranks == 1 ? "" : "s", static_cast<double>(result.bytes) / 1e6));
+  ctx.note(fmt::format("{}: {}, {:.2f} MB", f.request.output,
+                       counted(result.ranks, "rank", "ranks"),
+                       static_cast<double>(result.bytes) / 1e6));
   return {};
 }
 

@@ -126,9 +126,11 @@ void kernels(const TopFacts& facts, ConsolePage& page) {
   if (facts.kernels.empty())
     return;
   const TopOverview& o = facts.overview;
-  page.heading("KERNELS",
-               note({fmt::format("{} ms in {} launches", number(o.kernel_ms, 3), o.kernel_launches),
-                     over_ranks(facts, "sums"), cut_note(facts.kernels.size(), o.kernels)}));
+  page.heading(
+      "KERNELS",
+      note({fmt::format("{} ms in {}", number(o.kernel_ms, 3),
+                        counted(static_cast<std::size_t>(o.kernel_launches), "launch", "launches")),
+            over_ranks(facts, "sums"), cut_note(facts.kernels.size(), o.kernels)}));
   std::vector<std::vector<PageCell>> rows;
   for (const TopKernel& k : facts.kernels)
     rows.push_back(

@@ -1,5 +1,6 @@
 #include "analyses/top/overview_sheet.h"
 
+#include "base/number_text.h"
 #include "base/units.h"
 
 #include <cmath>
@@ -46,12 +47,12 @@ public:
   void kernels() {
     for (const TopKernel& k : facts_.kernels)
       add({"kernel", k.short_name, ns_to_ms(k.sum.sum_ns), "ms", k.percent,
-           fmt::format("{} launches", k.sum.count), "kernel_summary"});
+           counted(static_cast<std::size_t>(k.sum.count), "launch", "launches"), "kernel_summary"});
   }
 
   void operators() {
     for (const TopOperator& o : facts_.operators) {
-      std::string note = fmt::format("{} calls", o.sum.count);
+      std::string note = counted(static_cast<std::size_t>(o.sum.count), "call", "calls");
       if (!std::isnan(o.tflops))
         note += fmt::format(", {:.1f} TFLOPS/s", o.tflops);
       if (!std::isnan(o.percent_of_roofline))
@@ -62,9 +63,10 @@ public:
     }
     for (const TopCategory& c : facts_.categories)
       add({"category", c.sum.category, ns_to_ms(c.sum.direct_ns), "ms", c.percent,
-           fmt::format("{} calls", c.sum.count), "ops_summary_by_category"});
+           counted(static_cast<std::size_t>(c.sum.count), "call", "calls"),
+           "ops_summary_by_category"});
     for (const TopCollective& c : facts_.collectives) {
-      std::string note = fmt::format("{} kernels", c.count);
+      std::string note = counted(static_cast<std::size_t>(c.count), "kernel", "kernels");
       if (!std::isnan(c.mib))
         note += fmt::format(", {:.2f} MiB", c.mib);
       add({"collective", fmt::format("{} {}", c.name, c.dtype), c.total_ms, "ms", c.percent,
