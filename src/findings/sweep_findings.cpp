@@ -433,6 +433,22 @@ void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
     out.push_back(std::move(*f));
 }
 
+/// Adds a note if configurations differ in their numbers of steps.
+void add_step_numbers(const std::vector<ConfigurationRanks>& groups, std::vector<Finding>& out) {
+  const auto [fewest, most] = std::ranges::minmax(groups, {}, &ConfigurationRanks::mean_steps);
+  if (!(fewest.mean_steps() > 0) || fewest.mean_steps() == most.mean_steps())
+    return;
+  const auto number = [](double steps) { // a mean over ranks
+    return with_decimals(steps, steps == std::round(steps) ? 0 : 1);
+  };
+  Finding f = finding_of(rules::different_steps, "run", "");
+  set_headline(f, fmt::format("Configurations have {} to {} steps", number(fewest.mean_steps()),
+                              number(most.mean_steps())));
+  f.evidence = "Times of complete traces cover different lengths of time; times per step are "
+               "comparable";
+  out.push_back(std::move(f));
+}
+
 void add_lost(const std::vector<RankRecord>& records, std::vector<Finding>& out) {
   for (const RankRecord& r : records)
     if (!r.error.empty()) {
@@ -491,6 +507,7 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
   add_times(facts, judgement, names, out);
   add_contention(judgement, names, out);
   add_edges(judgement, out);
+  add_step_numbers(judgement.groups, out);
   add_lost(facts.records, out);
   for (Finding& f : gemm_findings(facts.gemms, kMostGemms))
     out.push_back(std::move(f));

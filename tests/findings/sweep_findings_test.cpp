@@ -234,6 +234,22 @@ TEST(SweepFindings, TheAnswerComesFirstWithItsInterval) {
 }
 
 // US-U1: a slow link is reported once for all configurations.
+TEST(SweepFindings, DifferentNumbersOfStepsAreSaid) {
+  std::vector<RankRecord> records = simulated(1, {});
+  const auto note = [&records] {
+    for (const Finding& f : findings_of(records))
+      if (f.rule == rules::different_steps.id)
+        return f.headline;
+    return std::string();
+  };
+  EXPECT_EQ(note(), "");
+  for (int r = 0; r < kRanks; ++r)
+    records[static_cast<std::size_t>(r)].steps.resize(15);
+  EXPECT_EQ(note(), "Configurations have 15 to 20 steps");
+  records[0].steps.resize(14); // of four ranks
+  EXPECT_EQ(note(), "Configurations have 14.8 to 20 steps");
+}
+
 TEST(SweepFindings, ASlowLinkIsNamedOnce) {
   SweepFacts facts;
   facts.records = simulated(3, {});
