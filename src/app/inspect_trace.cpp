@@ -144,7 +144,7 @@ std::vector<TraceFact> trace_facts(const LoadedTrace& t) {
   const StreamOverlaps overlaps = find_stream_overlaps(t.trace);
   if (overlaps.count > 0)
     facts.add("same-stream overlaps",
-              fmt::format("{} ({:.3f} us in total, longest {:.3f} us)", overlaps.count,
+              fmt::format("{} ({:.3f} \u00b5s in total, longest {:.3f} \u00b5s)", overlaps.count,
                           static_cast<double>(overlaps.total_ns) / 1e3,
                           static_cast<double>(overlaps.longest_ns) / 1e3));
   return facts.take();

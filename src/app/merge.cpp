@@ -44,13 +44,14 @@ Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPla
       ctx.diagnostics.add(counters::merge_not_aligned(clock_note(o)),
                           to_text(RunKey{plan.configuration, o.rank}));
     if (o.fit == ClockFit::kAligned)
-      ctx.note(fmt::format(
-          "  rank {}: clock {:+.3f} us against rank {}, {}residual {:.3f} us over {} collectives",
-          o.rank, static_cast<double>(o.line.offset_ns) / 1e3, clocks.front().rank,
-          o.line.drift_ppt == 0
-              ? ""
-              : fmt::format("drift {:+.1f} us/s, ", static_cast<double>(o.line.drift_ppt) / 1e6),
-          static_cast<double>(o.residual_ns) / 1e3, o.samples));
+      ctx.note(fmt::format("  rank {}: clock {:+.3f} \u00b5s against rank {}, {}residual {:.3f} "
+                           "\u00b5s over {} collectives",
+                           o.rank, static_cast<double>(o.line.offset_ns) / 1e3, clocks.front().rank,
+                           o.line.drift_ppt == 0
+                               ? ""
+                               : fmt::format("drift {:+.1f} \u00b5s/s, ",
+                                             static_cast<double>(o.line.drift_ppt) / 1e6),
+                           static_cast<double>(o.residual_ns) / 1e3, o.samples));
   }
   return out;
 }

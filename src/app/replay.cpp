@@ -36,7 +36,7 @@ void count_problem(Session& session, const ReplayRow& row, const ReplayTime& tim
 }
 
 std::string said(const ReplayTime& time) {
-  return time.us               ? fmt::format("{:.1f} us", *time.us)
+  return time.us               ? fmt::format("{:.1f} \u00b5s", *time.us)
          : time.detail.empty() ? time.status
                                : fmt::format("{}: {}", time.status, time.detail);
 }

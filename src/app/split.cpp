@@ -42,10 +42,10 @@ Result<Source> open_source(Session& session, const std::string& path, bool compa
                  "steps could be found",
                  "vLLM, SGLang, ATOM and xDiT can write these annotations"};
   if (out.steps.front().counts.kind == StepKind::kRepeated)
-    session.note(
-        fmt::format("{}: no annotated steps; {} found from repeated CPU work, {} us to {} us", path,
-                    counted(out.steps.size(), "step", "steps"), out.steps.front().start_ns / 1000,
-                    out.steps.back().end_ns / 1000));
+    session.note(fmt::format(
+        "{}: no annotated steps; {} found from repeated CPU work, {} \u00b5s to {} \u00b5s", path,
+        counted(out.steps.size(), "step", "steps"), out.steps.front().start_ns / 1000,
+        out.steps.back().end_ns / 1000));
   return out;
 }
 

@@ -44,15 +44,15 @@ void print_poll(const Context& ctx, const std::vector<std::string>& on_alarm, co
     ctx.warn(warning);
   for (const WatchedWindow& w : poll.windows)
     if (!ctx.json)
-      ctx.out(fmt::format(
-          "{} {}: {} of {} ranks{}{}{}{}\n", when, w.label, w.ranks, w.known_ranks,
-          w.step_ms > 0 ? fmt::format(", {:.3f} ms per step", w.step_ms) : "",
-          w.exposed_percent
-              ? fmt::format(", {:.1f} % of the communication exposed", *w.exposed_percent)
-              : "",
-          w.bus_gbps > 0 ? fmt::format(", {:.1f} GB/s", w.bus_gbps) : "",
-          w.latest_rank ? fmt::format(", rank {} latest by {:.1f} us", *w.latest_rank, w.late_us)
-                        : ""));
+      ctx.out(fmt::format("{} {}: {} of {} ranks{}{}{}{}\n", when, w.label, w.ranks, w.known_ranks,
+                          w.step_ms > 0 ? fmt::format(", {:.3f} ms per step", w.step_ms) : "",
+                          w.exposed_percent ? fmt::format(", {:.1f} % of the communication exposed",
+                                                          *w.exposed_percent)
+                                            : "",
+                          w.bus_gbps > 0 ? fmt::format(", {:.1f} GB/s", w.bus_gbps) : "",
+                          w.latest_rank ? fmt::format(", rank {} latest by {:.1f} \u00b5s",
+                                                      *w.latest_rank, w.late_us)
+                                        : ""));
   for (const Alarm& alarm : poll.alarms) {
     if (ctx.json)
       ctx.out(fmt::format("{{{}, \"time\": \"{}\", \"alarm\": \"{}\", \"subject\": \"{}\", "

@@ -54,7 +54,7 @@ TEST_F(WatchLogsCli, LinesPageAndAnAlarmOverARestart) {
   const RunResult quiet = run_binary({"watch", run_, "--once", "--state", state, "-o", page});
   EXPECT_EQ(quiet.code, 0) << quiet.err;
   EXPECT_NE(
-      quiet.out.find(" logs of 02:28:00Z: 2 of 2 ranks, 101.0 GB/s, rank 1 latest by 10.0 us"),
+      quiet.out.find(" logs of 02:28:00Z: 2 of 2 ranks, 101.0 GB/s, rank 1 latest by 10.0 \u00b5s"),
       std::string::npos)
       << quiet.out;
   // logs do not contain exposed time

@@ -263,11 +263,11 @@ std::string clock_note(const ClockOffset& clock) {
         clock.rank);
   if (clock.fit != ClockFit::kPoor && !clock.scattered())
     return "";
-  return fmt::format("rank {}: {}the ends of {} collectives scatter by {:.1f} us around those of "
-                     "rank {}, the starts by {:.1f} us",
-                     clock.rank, clock.fit == ClockFit::kPoor ? "its clock is not aligned: " : "",
-                     clock.samples, ns_to_us(clock.residual_ns), clock.via,
-                     ns_to_us(clock.effect_ns));
+  return fmt::format(
+      "rank {}: {}the ends of {} collectives scatter by {:.1f} \u00b5s around those of "
+      "rank {}, the starts by {:.1f} \u00b5s",
+      clock.rank, clock.fit == ClockFit::kPoor ? "its clock is not aligned: " : "", clock.samples,
+      ns_to_us(clock.residual_ns), clock.via, ns_to_us(clock.effect_ns));
 }
 
 } // namespace rankscope

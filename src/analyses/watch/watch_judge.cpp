@@ -85,13 +85,13 @@ std::string straggler_text(const WatchWindow& window, const std::vector<Straggle
   const std::string evidence = fmt::format("({} {} of {} ranks)", worst.row->late_us.size(),
                                            window.step_ms > 0 ? "steps" : "samples", window.ranks);
   if (late.size() == 1)
-    return fmt::format("{}: rank {} starts its collectives {:.1f} us +- {:.1f} us later than the "
-                       "others{} {}",
-                       window.label, worst.row->rank, worst.late_us, worst.half_width, waits,
-                       evidence);
+    return fmt::format(
+        "{}: rank {} starts its collectives {:.1f} \u00b5s \u00b1 {:.1f} \u00b5s later than the "
+        "others{} {}",
+        window.label, worst.row->rank, worst.late_us, worst.half_width, waits, evidence);
   std::string named;
   for (std::size_t i = 0; i < std::min(kNamed, late.size()); ++i)
-    named += fmt::format("{}rank {} by {:.1f} us +- {:.1f} us", i == 0 ? "" : ", ",
+    named += fmt::format("{}rank {} by {:.1f} \u00b5s \u00b1 {:.1f} \u00b5s", i == 0 ? "" : ", ",
                          late[i].row->rank, late[i].late_us, late[i].half_width);
   return fmt::format("{}: ranks {} start their collectives later than the others: {}{}{} {}",
                      window.label, ranges_text(ranks), named, late.size() > kNamed ? ", ..." : "",

@@ -403,8 +403,9 @@ SamplerSummary Sampler::State::summary() const {
     out.notes.push_back(fmt::format(
         "{} of {} ticks were missed: {}", out.missed, out.missed + out.ticks,
         out.mean_read_us > kBusyPart * out.period_s * 1e6
-            ? fmt::format("reading takes {:.0f} us of a period of {:.0f} us; sample less often",
-                          out.mean_read_us, out.period_s * 1e6)
+            ? fmt::format(
+                  "reading takes {:.0f} \u00b5s of a period of {:.0f} \u00b5s; sample less often",
+                  out.mean_read_us, out.period_s * 1e6)
             : std::string("the sampler did not run: it was stopped or the machine was busy")));
   for (const std::optional<SampleFile>* file : {&samples_file, &host_file, &processes_file})
     if (*file)

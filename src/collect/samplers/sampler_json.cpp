@@ -135,9 +135,9 @@ std::string sampler_text(const SamplerSummary& s, std::span<const Finding> findi
     line.back() = '\n';
     out += line;
   }
-  out += fmt::format("{:.3f} s every {:.4g} s{}{}: {} ticks, {} missed, reading takes {:.0f} us\n",
-                     s.run_s, s.period_s, s.backend.empty() ? "" : " by ", s.backend, s.ticks,
-                     s.missed, s.mean_read_us);
+  out += fmt::format(
+      "{:.3f} s every {:.4g} s{}{}: {} ticks, {} missed, reading takes {:.0f} \u00b5s\n", s.run_s,
+      s.period_s, s.backend.empty() ? "" : " by ", s.backend, s.ticks, s.missed, s.mean_read_us);
   for (const Finding& f : findings)
     out += "warning: " + f.sentence() + "\n";
   for (const std::string& note : s.notes)
