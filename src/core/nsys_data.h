@@ -18,13 +18,14 @@ struct NsysSum {
 struct NsysRange {
   std::string name; ///< "domain:text"; ":text" for the default domain
   double duration_ns = 0;
-  std::int64_t start_ns = 0; ///< set only if has_intervals
+  std::int64_t start_ns = 0;     ///< set only if has_intervals
+  std::vector<std::size_t> gpus; ///< GPUs of this work, ascending; set only if has_intervals
 };
 
 struct NsysInterval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t device = 0;
+  std::size_t gpu = 0;    ///< number of the pair (process, device): processes name GPUs separately
   std::size_t kernel = 0; ///< index into NsysData::kernels
 };
 

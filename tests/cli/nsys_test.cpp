@@ -118,6 +118,31 @@ protected:
                                                ":a,0,5000000\n:step,0,8000000\n:a,1,1\n");
     return at("p");
   }
+  /// A kernel, or an NVTX range "step" on the thread that launched the kernels of its process.
+  struct Kernel {
+    std::int64_t process, device, launch_ns, start_ns, end_ns;
+    const char* name;
+  };
+  struct Step {
+    std::int64_t process, start_ns, end_ns;
+  };
+  std::string database(const std::string& name, const std::vector<Kernel>& kernels,
+                       const std::vector<Step>& steps, std::string sql = "") {
+    sql += "INSERT INTO StringIds VALUES(1,'gemm'),(2,'ncclDevKernel_AllReduce_Sum(x)');";
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const Kernel& k = kernels[i];
+      sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES({},{},{},0,7,{},{},{},0,0);"
+                         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({},{},{},{},0,0);",
+                         k.start_ns, k.end_ns, k.device, i, k.process << 24,
+                         k.name == std::string("gemm") ? 1 : 2, k.launch_ns, k.launch_ns + 1, i,
+                         (k.process << 24) + 1);
+    }
+    for (const Step& s : steps)
+      sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({},{},59,'step',NULL,{},NULL,0,0);",
+                         s.start_ns, s.end_ns, (s.process << 24) + 1);
+    execute(at(name), kSchema + sql);
+    return at(name);
+  }
   test::TempFolder folder_;
   std::string out_;
   std::string err_;
@@ -279,6 +304,37 @@ TEST_F(Nsys, ReportsGoThroughNsysWhenItIsThere) {
   EXPECT_NE(out_.find("Kernel total time: 1.000 (ms)"), std::string::npos) << out_;
 }
 
+constexpr std::int64_t kMs = 1000000;
+
+// Two processes with one GPU each, which both call it device 0. In its range of 10 ms, each GPU
+// runs 5 ms of gemm and 5 ms of NCCL, but not at the same time.
+TEST_F(Nsys, ProcessesThatNameTheirGpusAlike) {
+  std::vector<Kernel> kernels;
+  std::vector<Step> steps;
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const std::int64_t t = i * 20 * kMs;
+    kernels.push_back({1, 0, t + 100, t, t + 5 * kMs, "gemm"});
+    kernels.push_back({1, 0, t + 200, t + 5 * kMs, t + 10 * kMs, "nccl"});
+    kernels.push_back({2, 0, t + 100, t + 5 * kMs, t + 10 * kMs, "gemm"});
+    kernels.push_back({2, 0, t + 200, t, t + 5 * kMs, "nccl"});
+    steps.push_back({1, t, t + 1000});
+    steps.push_back({2, t, t + 1000});
+  }
+  const std::string file = database("d.sqlite", kernels, steps);
+  ASSERT_EQ(run("nsys " + file + " --iters 2 --gpus 2 --nvtx step"), 0) << err_;
+  EXPECT_NE(out_.find("non-NCCL kernel (overlap-aware): 5.000 (ms)"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("non-NCCL kernel (overlap-aware): 50.00 (%)"), std::string::npos) << out_;
+}
+
+// The kernels of each GPU fill its range of 10 ms; the second range starts 10 ms later.
+TEST_F(Nsys, RangesAreMeasuredOnTheirOwnGpus) {
+  const std::string file = database(
+      "d.sqlite", {{1, 0, 100, 0, 10 * kMs, "gemm"}, {2, 1, 100, 10 * kMs, 20 * kMs, "gemm"}},
+      {{1, 0, 1000}, {2, 0, 1000}});
+  ASSERT_EQ(run("nsys " + file + " --iters 1 --gpus 2 --nvtx step"), 0) << err_;
+  EXPECT_NE(out_.find("non-NCCL kernel (overlap-aware): 0.000 (ms)"), std::string::npos) << out_;
+}
+
 /// Compares random exports of two processes with sums over all pairs.
 TEST_F(Nsys, ExportsAgainstBruteForce) {
   struct Op {
@@ -377,15 +433,16 @@ TEST_F(Nsys, ExportsAgainstBruteForce) {
       expected.emplace_back(r.name, static_cast<double>(last - first));
       if (r.name != "Dom:step")
         continue;
-      for (std::int64_t device = 0; device < 2; ++device, ++samples)
-        for (std::int64_t t = first; t < last; ++t) // checks every nanosecond
-          uncovered += std::none_of(ops.begin(), ops.end(),
-                                    [&](const Op& op) {
-                                      return op.kind < 2 && op.device == device && op.start <= t &&
-                                             t < op.end;
-                                    })
-                           ? 1
-                           : 0;
+      ++samples;
+      const std::int64_t device = (r.tid >> 24 & 0xff) - 1;
+      for (std::int64_t t = first; t < last; ++t) // checks every nanosecond
+        uncovered +=
+            std::none_of(ops.begin(), ops.end(),
+                         [&](const Op& op) {
+                           return op.kind < 2 && op.device == device && op.start <= t && t < op.end;
+                         })
+                ? 1
+                : 0;
     }
     std::vector<std::pair<std::string, double>> got;
     for (const NsysRange& r : data->ranges)

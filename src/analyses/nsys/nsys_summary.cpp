@@ -72,28 +72,29 @@ std::string frequent_names(const NsysData& data) {
 }
 
 /// Returns the time of a range that only NCCL kernels or no kernel covers, as a mean over the
-/// ranges and devices. Concurrent kernels of a device count once.
+/// ranges and the GPUs of each range. Concurrent kernels of a GPU count once.
 double mean_uncovered_ms(const NsysData& data, const KernelClasses& classes,
                          const std::vector<const NsysRange*>& tagged) {
   std::vector<bool> compute;
   for (const NsysSum& kernel : data.kernels)
     compute.push_back(class_of(kernel.name, classes) != "nccl");
-  std::map<std::int64_t, std::vector<Interval>> by_device;
-  for (const NsysInterval& k : data.intervals) {
-    std::vector<Interval>& list = by_device[k.device];
+  std::map<std::size_t, std::vector<Interval>> intervals;
+  for (const NsysInterval& k : data.intervals)
     if (compute[k.kernel])
-      list.push_back({k.start_ns, k.end_ns});
-  }
+      intervals[k.gpu].push_back({k.start_ns, k.end_ns});
+  std::map<std::size_t, IntervalSet> busy;
+  for (auto& [gpu, list] : intervals)
+    busy.emplace(gpu, std::move(list));
   double total_ns = 0;
-  for (const auto& [device, intervals] : by_device) {
-    const IntervalSet busy(intervals);
-    for (const NsysRange* r : tagged)
+  std::size_t samples = 0;
+  for (const NsysRange* r : tagged)
+    for (const std::size_t gpu : r->gpus) {
       total_ns += r->duration_ns -
-                  static_cast<double>(busy.covered(
+                  static_cast<double>(busy[gpu].covered(
                       r->start_ns, r->start_ns + static_cast<std::int64_t>(r->duration_ns)));
-  }
-  const double samples = static_cast<double>(by_device.size() * tagged.size());
-  return samples == 0 ? 0 : total_ns / samples / 1e6;
+      ++samples;
+    }
+  return total_ns / static_cast<double>(samples) / 1e6;
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace rankscope {
@@ -16,6 +17,7 @@ namespace {
 struct Operation {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::size_t gpu = 0; ///< NsysInterval::gpu
 };
 
 /// Returns columns `first` and `first` + 1 as start and end. Returns nullopt if a value is not an
@@ -28,7 +30,7 @@ std::optional<Operation> times_of(const SqliteQuery& q, int first) {
   if (!start_ns || !end_ns || *end_ns < *start_ns || *start_ns <= -kFarthest ||
       *end_ns >= kFarthest)
     return std::nullopt;
-  return Operation{*start_ns, *end_ns};
+  return Operation{*start_ns, *end_ns, 0};
 }
 
 /// A runtime or driver API call that launched GPU work, with the time span of this work.
@@ -107,19 +109,21 @@ private:
       it->second.end_ns = std::max(it->second.end_ns, op.end_ns);
     }
   }
-  /// Returns the column that identifies the process of a row. Its value, globalPid, is the upper
-  /// part of globalTid. Exports without this column contain one process.
-  std::string pid_column(const char* table) {
+  /// Returns the columns that identify the GPU and the process of a row. Its value, globalPid, is
+  /// the upper part of globalTid. Exports without this column contain one process.
+  std::string gpu_columns(const char* table) {
     by_pid_ = by_pid_ && has_column(table, "globalPid");
-    return has_column(table, "globalPid") ? "globalPid" : "0";
+    return fmt::format("{}, {}", has_column(table, "deviceId") ? "deviceId" : "0",
+                       has_column(table, "globalPid") ? "globalPid" : "0");
+  }
+  std::size_t gpu_of(std::int64_t pid, std::int64_t device) {
+    return gpus_.try_emplace({pid, device}, gpus_.size()).first->second;
   }
 
   Result<void> read_kernels(NsysData& data) {
     const char* table = "CUPTI_ACTIVITY_KIND_KERNEL";
-    SqliteQuery q =
-        file_.query(fmt::format("SELECT start, end, deviceId, demangledName, correlationId, {} "
-                                "FROM {}",
-                                pid_column(table), table));
+    SqliteQuery q = file_.query(fmt::format(
+        "SELECT start, end, demangledName, correlationId, {} FROM {}", gpu_columns(table), table));
     std::unordered_map<std::string, std::size_t> index;
     while (q.step()) {
       const std::optional<Operation> times = times_of(q, 0);
@@ -127,15 +131,16 @@ private:
         ++data.rows_without_times;
         continue;
       }
-      const Operation op = *times;
-      const std::string name = string_of(q.integer_or(3, 0));
+      Operation op = *times;
+      op.gpu = gpu_of(q.integer_or(5, 0), q.integer_or(4, 0));
+      const std::string name = string_of(q.integer_or(2, 0));
       const auto [it, fresh] = index.try_emplace(name, data.kernels.size());
       if (fresh)
         data.kernels.push_back({name, 0, 0});
       data.kernels[it->second].total_ns += static_cast<double>(op.end_ns - op.start_ns);
       ++data.kernels[it->second].count;
-      data.intervals.push_back({op.start_ns, op.end_ns, q.integer_or(2, 0), it->second});
-      remember(q.integer_or(5, 0), q.integer_or(4, 0), op);
+      data.intervals.push_back({op.start_ns, op.end_ns, op.gpu, it->second});
+      remember(q.integer_or(5, 0), q.integer_or(3, 0), op);
     }
     RS_CHECK(check(q));
     data.has_intervals = true;
@@ -166,14 +171,15 @@ private:
       RS_CHECK(check(q));
     }
     std::map<std::string, NsysSum> sums;
-    const auto add = [&](const std::string& name, const SqliteQuery& q, std::int64_t pid,
-                         std::int64_t correlation) {
+    const auto add = [&](const std::string& name, const SqliteQuery& q, std::int64_t device,
+                         std::int64_t pid, std::int64_t correlation) {
       const std::optional<Operation> times = times_of(q, 0);
       if (!times) {
         ++data.rows_without_times;
         return;
       }
-      const Operation op = *times;
+      Operation op = *times;
+      op.gpu = gpu_of(pid, device);
       remember(pid, correlation, op);
       NsysSum& sum = sums[name];
       sum.name = name;
@@ -182,7 +188,7 @@ private:
     };
     if (const char* table = "CUPTI_ACTIVITY_KIND_MEMCPY"; has(table)) {
       SqliteQuery q = file_.query(fmt::format(
-          "SELECT start, end, copyKind, correlationId, {} FROM {}", pid_column(table), table));
+          "SELECT start, end, copyKind, correlationId, {} FROM {}", gpu_columns(table), table));
       while (q.step()) {
         const std::int64_t kind = q.integer_or(2, 0);
         const char* known = builtin_copy_label(kind);
@@ -190,15 +196,16 @@ private:
         const std::string label = it != labels.end() ? it->second
                                   : known != nullptr ? std::string(known)
                                                      : fmt::format("kind {}", kind);
-        add(fmt::format("[CUDA memcpy {}]", label), q, q.integer_or(4, 0), q.integer_or(3, 0));
+        add(fmt::format("[CUDA memcpy {}]", label), q, q.integer_or(4, 0), q.integer_or(5, 0),
+            q.integer_or(3, 0));
       }
       RS_CHECK(check(q));
     }
     if (const char* table = "CUPTI_ACTIVITY_KIND_MEMSET"; has(table)) {
       SqliteQuery q = file_.query(
-          fmt::format("SELECT start, end, correlationId, {} FROM {}", pid_column(table), table));
+          fmt::format("SELECT start, end, correlationId, {} FROM {}", gpu_columns(table), table));
       while (q.step())
-        add("[CUDA memset]", q, q.integer_or(3, 0), q.integer_or(2, 0));
+        add("[CUDA memset]", q, q.integer_or(3, 0), q.integer_or(4, 0), q.integer_or(2, 0));
       RS_CHECK(check(q));
     }
     for (auto& [name, sum] : sums)
@@ -253,7 +260,8 @@ private:
       if (it == threads.end())
         continue;
       const std::int64_t end_ns = q.integer_or(1, 0);
-      Operation projected{INT64_MAX, INT64_MIN};
+      Operation projected{INT64_MAX, INT64_MIN, 0};
+      std::set<std::size_t> gpus;
       auto launch =
           std::lower_bound(it->second.begin(), it->second.end(), q.integer_or(0, 0),
                            [](const Launch& l, std::int64_t start) { return l.start_ns < start; });
@@ -262,13 +270,16 @@ private:
           continue;
         projected.start_ns = std::min(projected.start_ns, launch->work.start_ns);
         projected.end_ns = std::max(projected.end_ns, launch->work.end_ns);
+        gpus.insert(launch->work.gpu);
       }
       if (projected.end_ns < projected.start_ns)
         continue; // the range launched no GPU work; nsys does not list a projection either
       const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer_or(3, 0)});
       data.ranges.push_back(
           {fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5)),
-           static_cast<double>(projected.end_ns - projected.start_ns), projected.start_ns});
+           static_cast<double>(projected.end_ns - projected.start_ns),
+           projected.start_ns,
+           {gpus.begin(), gpus.end()}});
     }
     RS_CHECK(check(q));
     data.has_ranges = true;
@@ -278,7 +289,8 @@ private:
   std::string path_;
   SqliteFile file_;
   std::unordered_map<std::int64_t, std::string> strings_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Operation> work_; ///< (pid, correlation)
+  std::map<std::pair<std::int64_t, std::int64_t>, Operation> work_;   ///< (pid, correlation)
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> gpus_; ///< (pid, device)
   bool by_pid_ = true;
 };
 
