@@ -335,6 +335,24 @@ TEST_F(Nsys, RangesAreMeasuredOnTheirOwnGpus) {
   EXPECT_NE(out_.find("non-NCCL kernel (overlap-aware): 0.000 (ms)"), std::string::npos) << out_;
 }
 
+// One process runs 8 ms of gemm on each of two GPUs in each of two ranges of 10 ms: 2 ms are left
+// per range, 4 ms in total.
+TEST_F(Nsys, EstimateOfRangesThatSpanSeveralGpus) {
+  std::vector<Kernel> kernels;
+  for (std::int64_t i = 0; i < 2; ++i)
+    for (std::int64_t device = 0; device < 2; ++device) {
+      const std::int64_t t = i * 20 * kMs;
+      kernels.push_back({1, device, t + 100, t, t + 8 * kMs, "gemm"});
+      kernels.push_back({1, device, t + 200, t + 8 * kMs, t + 10 * kMs, "nccl"});
+    }
+  const std::string file =
+      database("d.sqlite", kernels, {{1, 0, 1000}, {1, 20 * kMs, 20 * kMs + 1000}});
+  ASSERT_EQ(run("nsys " + file + " --iters 2 --gpus 2 --nvtx step"), 0) << err_;
+  EXPECT_NE(out_.find("bubble time per range: 2.000 (ms)\n"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("bubble total time: 4.000 (ms)\n"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("bubble total time: 20.00 (%)\n"), std::string::npos) << out_;
+}
+
 /// Compares random exports of two processes with sums over all pairs.
 TEST_F(Nsys, ExportsAgainstBruteForce) {
   struct Op {

@@ -222,7 +222,7 @@ std::string nsys_text(const NsysSummary& s) {
                        s.range_count, s.range_average_ms, s.range_total_ms);
     const char* label = "Estimated non-hidden NCCL, mem ops and bubble";
     const double each = s.range_average_ms - s.kernel_sum.ms_per_iteration;
-    const double all = s.range_total_ms - s.kernel_sum.total_ms;
+    const double all = each * static_cast<double>(s.range_count);
     out += fmt::format("{0} time per range: {1:.3f} (ms)\n{0} time per range: {2:.2f} (%)\n"
                        "{0} total time: {3:.3f} (ms)\n{0} total time: {4:.2f} (%)\n",
                        label, each, percent_of(each, s.range_average_ms), all,
