@@ -156,7 +156,7 @@ Result<NsysRun> run_nsys(Session& session, const NsysRequest& request) {
     }
     RS_TRY(NsysSummary summary,
            summarise_nsys(*data, {in.title, in.iterations, in.gpus, in.nvtx_tag}, config.classes));
-    session.partial = session.partial || data->rows_without_times > 0;
+    session.partial = session.partial || data->rows_without_times > 0 || data->graph_launches > 0;
     for (const std::string& warning : summary.warnings)
       session.warn(warning);
     if (!summary.tag_problem.empty())

@@ -36,6 +36,7 @@ struct NsysData {
   std::vector<NsysInterval> intervals; ///< all kernels; only from sqlite files
   std::int64_t rows_without_times = 0; ///< number of rows that were left out: start or end is not
                                        ///< an integer, or the end is before the start
+  std::int64_t graph_launches = 0;     ///< number of graph launches whose kernels were not recorded
   bool has_memory = false;
   bool has_ranges = false;
   bool has_intervals = false;

@@ -353,6 +353,23 @@ TEST_F(Nsys, EstimateOfRangesThatSpanSeveralGpus) {
   EXPECT_NE(out_.find("bubble total time: 20.00 (%)\n"), std::string::npos) << out_;
 }
 
+// A kernel of 1 ms, then a graph launch of 8 ms that was recorded without its kernels.
+TEST_F(Nsys, GraphsRecordedWithoutTheirKernels) {
+  const std::string file = database(
+      "g.sqlite", {{1, 0, 100, 0, 1 * kMs, "gemm"}}, {{1, 0, 1000}},
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INTEGER, end INTEGER, deviceId INTEGER,"
+      "  graphId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER,"
+      "  globalPid INTEGER, graphExecId INTEGER);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1000000,9000000,0,1,1,7,50,16777216,2);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(200,300,50,16777217,0,0);");
+  EXPECT_EQ(run("nsys " + file + " --iters 1 --nvtx step"), 4);
+  EXPECT_TRUE(said("the kernels of 1 graph launch are not recorded")) << err_;
+  EXPECT_NE(out_.find("Kernel total time: 1.000 (ms)"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("NVTX average range time: 9.000 (ms)"), std::string::npos) << out_;
+  EXPECT_EQ(out_.find("Estimated"), std::string::npos) << out_;
+  EXPECT_EQ(out_.find("Measured"), std::string::npos) << out_;
+}
+
 /// Compares random exports of two processes with sums over all pairs.
 TEST_F(Nsys, ExportsAgainstBruteForce) {
   struct Op {

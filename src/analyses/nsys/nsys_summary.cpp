@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/interval_set.h"
+#include "base/number_text.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -141,6 +142,12 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
     s.warnings.push_back(fmt::format(
         "{}: {} rows left out: their times are not integers, or the end is before the start",
         args.title, data.rows_without_times));
+  if (data.graph_launches > 0)
+    s.warnings.push_back(fmt::format(
+        "{}: the kernels of {} are not recorded, so kernel times are incomplete; record with "
+        "--cuda-graph-trace=node",
+        args.title,
+        counted(static_cast<std::size_t>(data.graph_launches), "graph launch", "graph launches")));
   row_of(s.kernels, "others");
   for (const auto& [key, value] : classes)
     if (value != "nccl")
@@ -181,6 +188,9 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   if (s.range_count != args.iterations)
     s.warnings.push_back(fmt::format("{}: {} ranges of \"{}\", but {} iterations are given",
                                      args.title, s.range_count, args.nvtx_tag, args.iterations));
+  if (data.graph_launches > 0)
+    return s;
+  s.estimated_ms_per_range = s.range_average_ms - s.kernel_sum.ms_per_iteration;
   if (data.has_intervals)
     s.uncovered_ms_per_range = mean_uncovered_ms(data, classes, tagged);
   return s;
@@ -218,22 +228,24 @@ std::string nsys_text(const NsysSummary& s) {
   }
   if (s.range_count > 0) {
     out += fmt::format("\nNVTX range count: {}\nNVTX average range time: {:.3f} (ms)\n"
-                       "NVTX total range time: {:.3f} (ms)\n\n",
+                       "NVTX total range time: {:.3f} (ms)\n",
                        s.range_count, s.range_average_ms, s.range_total_ms);
+  }
+  if (s.estimated_ms_per_range) {
     const char* label = "Estimated non-hidden NCCL, mem ops and bubble";
-    const double each = s.range_average_ms - s.kernel_sum.ms_per_iteration;
+    const double each = *s.estimated_ms_per_range;
     const double all = each * static_cast<double>(s.range_count);
-    out += fmt::format("{0} time per range: {1:.3f} (ms)\n{0} time per range: {2:.2f} (%)\n"
+    out += fmt::format("\n{0} time per range: {1:.3f} (ms)\n{0} time per range: {2:.2f} (%)\n"
                        "{0} total time: {3:.3f} (ms)\n{0} total time: {4:.2f} (%)\n",
                        label, each, percent_of(each, s.range_average_ms), all,
                        percent_of(all, s.range_total_ms));
-    if (s.uncovered_ms_per_range)
-      out += fmt::format("Measured time per range without a non-NCCL kernel (overlap-aware): "
-                         "{:.3f} (ms)\nMeasured time per range without a non-NCCL kernel "
-                         "(overlap-aware): {:.2f} (%)\n",
-                         *s.uncovered_ms_per_range,
-                         percent_of(*s.uncovered_ms_per_range, s.range_average_ms));
   }
+  if (s.uncovered_ms_per_range)
+    out += fmt::format("Measured time per range without a non-NCCL kernel (overlap-aware): "
+                       "{:.3f} (ms)\nMeasured time per range without a non-NCCL kernel "
+                       "(overlap-aware): {:.2f} (%)\n",
+                       *s.uncovered_ms_per_range,
+                       percent_of(*s.uncovered_ms_per_range, s.range_average_ms));
   return out + "\n\n";
 }
 
@@ -249,12 +261,13 @@ std::vector<NsysMetric> nsys_metrics(std::span<const NsysSummary> summaries) {
     add("NCCL time per iteration", s.nccl_sum.ms_per_iteration, "ms");
     add("NCCL total time", s.nccl_sum.total_ms, "ms");
     if (s.range_count > 0) {
-      const double hidden_not = s.range_average_ms - s.kernel_sum.ms_per_iteration;
-      const char* const name = "estimated non-hidden NCCL, mem ops and bubble time per range";
       add("NVTX range count", s.range_count, "");
       add("NVTX average range time", s.range_average_ms, "ms");
-      add(name, hidden_not, "ms");
-      add(name, percent_of(hidden_not, s.range_average_ms), "%");
+    }
+    if (s.estimated_ms_per_range) {
+      const char* const name = "estimated non-hidden NCCL, mem ops and bubble time per range";
+      add(name, *s.estimated_ms_per_range, "ms");
+      add(name, percent_of(*s.estimated_ms_per_range, s.range_average_ms), "%");
     }
     if (s.uncovered_ms_per_range)
       add("measured time per range without a non-NCCL kernel", *s.uncovered_ms_per_range, "ms");

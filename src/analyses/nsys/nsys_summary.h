@@ -46,8 +46,11 @@ struct NsysSummary {
   std::int64_t range_count = 0;
   double range_average_ms = 0;
   double range_total_ms = 0;
+  /// Time of a range that is not kernel time, estimated from the sums. Not set if kernels of graph
+  /// launches are missing.
+  std::optional<double> estimated_ms_per_range;
   /// Time of a range that only NCCL kernels or no kernel covers, as a mean over the ranges. Set
-  /// only if kernel intervals are known.
+  /// only if the intervals of all kernels are known.
   std::optional<double> uncovered_ms_per_range;
   std::string tag_problem; ///< not empty if the tag was not found; names the frequent ranges
   std::vector<std::string> warnings;

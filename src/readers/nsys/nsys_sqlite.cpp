@@ -73,13 +73,15 @@ public:
           ErrorCode::kUnreadable, path_,
           "no table CUPTI_ACTIVITY_KIND_KERNEL: no GPU kernel was recorded, or this is not "
           "an Nsight Systems export",
-          "record with nsys profile --trace=cuda,nvtx, then nsys export --type sqlite"};
+          "record with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, then nsys export "
+          "--type sqlite"};
     if (with_nvtx && !has("NVTX_EVENTS"))
       return Error{ErrorCode::kUnreadable, path_,
                    "no table NVTX_EVENTS: no NVTX range was recorded",
                    "record with --trace=cuda,nvtx, or leave out the NVTX tag"};
     RS_CHECK(read_kernels(data));
     RS_CHECK(read_memory(data));
+    RS_CHECK(read_graphs(data));
     data.has_memory = with_memory;
     if (with_nvtx)
       RS_CHECK(read_ranges(data));
@@ -212,6 +214,26 @@ private:
       data.memory.push_back(sum);
     std::ranges::stable_sort(data.memory, std::ranges::greater(), &NsysSum::total_ns);
     return {};
+  }
+
+  /// Reads the graph launches that were recorded as one operation, without their kernels.
+  Result<void> read_graphs(NsysData& data) {
+    const char* table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+    if (!has(table))
+      return {};
+    SqliteQuery q = file_.query(
+        fmt::format("SELECT start, end, correlationId, {} FROM {}", gpu_columns(table), table));
+    while (q.step()) {
+      ++data.graph_launches;
+      std::optional<Operation> op = times_of(q, 0);
+      if (!op) {
+        ++data.rows_without_times;
+        continue;
+      }
+      op->gpu = gpu_of(q.integer_or(4, 0), q.integer_or(3, 0));
+      remember(q.integer_or(4, 0), q.integer_or(2, 0), *op);
+    }
+    return check(q);
   }
 
   Result<void> read_ranges(NsysData& data) {
