@@ -203,7 +203,7 @@ TEST_F(Nsys, PrefixWithoutConfigQuotesAndUnits) {
   EXPECT_NE(out_.find("\nothers                      0.00"), std::string::npos);
   EXPECT_NE(out_.find("\nAllGather                   2.00"), std::string::npos);
   EXPECT_EQ(out_.find("Mem Ops"), std::string::npos);
-  EXPECT_TRUE(said("1 ranges of \"step\", but 2 iterations are given")) << err_;
+  EXPECT_TRUE(said("1 range named \"step\", expected 2 (iterations)\n")) << err_;
 }
 
 // A run without NCCL, copies or ranges has no sheet with only a header.
@@ -324,6 +324,10 @@ TEST_F(Nsys, ProcessesThatNameTheirGpusAlike) {
   ASSERT_EQ(run("nsys " + file + " --iters 2 --gpus 2 --nvtx step"), 0) << err_;
   EXPECT_NE(out_.find("non-NCCL kernel (overlap-aware): 5.000 (ms)"), std::string::npos) << out_;
   EXPECT_NE(out_.find("non-NCCL kernel (overlap-aware): 50.00 (%)"), std::string::npos) << out_;
+  EXPECT_EQ(err_, "") << "there are 4 ranges: 2 iterations x 2 GPUs";
+  ASSERT_EQ(run("nsys " + file + " --iters 3 --gpus 2 --nvtx step"), 0) << err_;
+  EXPECT_TRUE(said("4 ranges named \"step\", expected 3 (iterations) or 6 (iterations x GPUs)"))
+      << err_;
 }
 
 // The kernels of each GPU fill its range of 10 ms; the second range starts 10 ms later.

@@ -185,9 +185,11 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   s.range_total_ms = range_ns / 1e6;
   s.range_count = static_cast<std::int64_t>(tagged.size());
   s.range_average_ms = s.range_total_ms / static_cast<double>(s.range_count);
-  if (s.range_count != args.iterations)
-    s.warnings.push_back(fmt::format("{}: {} ranges of \"{}\", but {} iterations are given",
-                                     args.title, s.range_count, args.nvtx_tag, args.iterations));
+  if (s.range_count != args.iterations && s.range_count != divisor) // one range, or one per GPU
+    s.warnings.push_back(
+        fmt::format("{}: {} named \"{}\", expected {} (iterations){}", args.title,
+                    counted(tagged.size(), "range", "ranges"), args.nvtx_tag, args.iterations,
+                    args.gpus == 1 ? "" : fmt::format(" or {} (iterations x GPUs)", divisor)));
   if (data.graph_launches > 0)
     return s;
   s.estimated_ms_per_range = s.range_average_ms - s.kernel_sum.ms_per_iteration;
