@@ -160,6 +160,9 @@ std::string categories(const TopFacts& facts) {
       break;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", c.sum.category, percent(c.percent));
   }
+  const TopOverview& o = facts.overview;
+  if (const double unlinked = percent_of(o.work_ms - o.operator_ms, o.work_ms); unlinked >= 0.05)
+    out += fmt::format("{}no launch in the trace {}", out.empty() ? "" : ", ", percent(unlinked));
   return out;
 }
 
@@ -233,7 +236,7 @@ void operators(const TopFacts& facts, ConsolePage& page) {
     return;
   const TopOverview& o = facts.overview;
   page.heading("OPERATORS",
-               note({fmt::format("{} ms of kernels", number(o.operator_ms, 3)),
+               note({fmt::format("{} ms without communication", number(o.work_ms, 3)),
                      over_ranks(facts, "sums"), cut_note(facts.operators.size(), o.operators)}));
   if (const std::string kinds = categories(facts); !kinds.empty())
     page.sentence(kinds, "  ", Ink::kFaint);

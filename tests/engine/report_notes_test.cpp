@@ -1,6 +1,7 @@
 // Tests notes of a report: time without a model, and rates that are not possible.
 #include "analyses/operators/report_notes.h"
 #include "analyses/operators/roofline.h"
+#include "analyses/top/top_facts.h"
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ bool has(const std::vector<Problem>& problems, std::string_view name) {
                      [name](const Problem& p) { return p.name == name; });
 }
 
-TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
+TEST(ReportNotes, SharesOfTheGpuTimeAddUp) {
   TraceBuilder
       b; // 60 us in a product, 30 us in an operator without a model, 10 us without an operator
   b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 60);
@@ -42,10 +43,47 @@ TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
   EXPECT_EQ(c->no_model_ns, 30'000);
   EXPECT_EQ(c->no_operator_ns, 10'000);
   EXPECT_EQ(c->largest_name, "mine::unknown");
-  EXPECT_EQ(coverage_line(*c), "kernel time 0.100 ms: 60.0 % in operators with a model, 30.0 % in "
-                               "operators without one, 10.0 % without an operator");
+  EXPECT_EQ(coverage_line(*c),
+            "GPU time without communication 0.100 ms: 60.0 % in operators with a model, 30.0 % in "
+            "operators without one, 10.0 % without an operator");
   const auto notes = notes_of(b);
   EXPECT_TRUE(notes.empty()) << notes.front().sentence;
+}
+
+// The line of report and the values of top (its findings, its page) have the same base. All traces
+// have 1 ms in a product.
+TEST(ReportNotes, WorkWithoutALaunchIsPartOfTheGpuTime) {
+  const auto expect_shares = [](const TraceBuilder& b, double total_ms, double no_operator_ms) {
+    const LoadedTrace t = b.load();
+    const auto c = model_coverage(t, {});
+    ASSERT_TRUE(c);
+    EXPECT_EQ(c->total_ns, total_ms * 1e6);
+    EXPECT_EQ(c->modelled_ns, 1e6);
+    EXPECT_EQ(c->no_operator_ns, no_operator_ms * 1e6);
+    auto rank = top_rank_of(t, {});
+    ASSERT_TRUE(rank);
+    TopParts parts;
+    parts.put(std::move(*rank), {}, {}, {});
+    const TopFacts facts = top_facts(parts, nullptr, {}, {});
+    EXPECT_DOUBLE_EQ(facts.overview.work_ms, total_ms);
+    EXPECT_DOUBLE_EQ(facts.overview.no_operator_ms, no_operator_ms);
+    const auto product = std::ranges::find_if(
+        facts.operators, [](const TopOperator& o) { return o.sum.name == "aten::mm"; });
+    ASSERT_NE(product, facts.operators.end());
+    EXPECT_DOUBLE_EQ(product->percent, 100 / total_ms);
+  };
+  TraceBuilder product;
+  product.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 1000);
+  TraceBuilder kernels = product; // 9 ms of kernels whose launches are not in the trace
+  for (int i = 0; i < 9; ++i)
+    kernels.unlaunched("flash", 2000 + 1000 * i, 1000);
+  expect_shares(kernels, 10, 9);
+  TraceBuilder copy = product; // 9 ms of a copy that no operator launched
+  copy.copy("Memcpy HtoD (Pinned -> Device)", 600, 2000, 9000);
+  expect_shares(copy, 10, 9);
+  for (int i = 0; i < 5; ++i)
+    copy.unlaunched("flash", 12000 + 1000 * i, 1000);
+  expect_shares(copy, 15, 14);
 }
 
 TEST(ReportNotes, MostTimeWithoutOperatorOrModelIsTold) {

@@ -57,9 +57,9 @@ private:
 
 TopFacts random_facts(Random& r) {
   TopFacts f;
-  f.overview = {r.text(),    r.text(),    r.text(),    1 + r.below(40), r.integer(),
-                r.integer(), r.number(),  r.integer(), r.number(),      r.number(),
-                r.integer(), r.integer(), r.integer()};
+  f.overview = {r.text(),    r.text(),   r.text(),    1 + r.below(40), r.integer(),
+                r.integer(), r.number(), r.integer(), r.number(),      r.number(),
+                r.number(),  r.number(), r.integer(), r.integer(),     r.integer()};
   const auto rows = [&] { return r.below(4); };
   for (unsigned i = rows(); i > 0; --i)
     f.problems.push_back({"", static_cast<Severity>(r.below(3)), r.below(9), r.text(), r.text()});

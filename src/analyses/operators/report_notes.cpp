@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMost = 50; ///< percentage of the kernel time above which one row causes a note
+constexpr double kMost = 50; ///< percentage of the GPU time above which one row causes a note
 
 /// Returns the highest peak of the built-in GPUs for each compute spec, and the highest bandwidth.
 GpuArch highest_built_in() {
@@ -102,6 +102,8 @@ Result<ModelCoverage> model_coverage(const LoadedTrace& trace, const ReportOptio
   if (!unified)
     return unified.error();
   ModelCoverage out;
+  out.no_operator_ns = static_cast<double>(unified->unlinked_ns);
+  out.total_ns = out.no_operator_ns;
   for (const UnifiedRow& row : unified->rows) {
     out.total_ns += row.kernel_ns;
     if (row.has_model) {
@@ -124,8 +126,8 @@ std::string coverage_line(const ModelCoverage& c) {
   if (c.total_ns <= 0)
     return "";
   std::string out = fmt::format(
-      "kernel time {:.3f} ms: {:.1f} % in operators with a model, {:.1f} % in operators "
-      "without one, {:.1f} % without an operator",
+      "GPU time without communication {:.3f} ms: {:.1f} % in operators with a model, {:.1f} % in "
+      "operators without one, {:.1f} % without an operator",
       ns_to_ms(c.total_ns), percent_of(c.modelled_ns, c.total_ns),
       percent_of(c.no_model_ns, c.total_ns), percent_of(c.no_operator_ns, c.total_ns));
   if (c.graph_ns > 0)

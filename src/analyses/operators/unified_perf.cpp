@@ -473,6 +473,10 @@ Result<UnifiedPerf> compute(const LoadedTrace& t, const UnifiedPerfKey& key) {
   TritonCosts triton;
   const std::vector<UnifiedPerfCall> calls = collect(t, key, costs, triton);
   UnifiedPerf out;
+  const TraceGpuWork& gpu = t.shared(TraceGpuWorkKey{key.launchers.compat});
+  for (const EventId i : gpu.events)
+    if (!t.tree.linked(i) && !gpu.communication[t.trace.events.name[i]])
+      out.unlinked_ns += t.trace.events.dur_ns[i];
   out.rows = make_rows(t, key, peaks, group_calls(t, calls, nullptr));
   if (key.overlap)
     out.by_overlap =

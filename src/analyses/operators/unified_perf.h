@@ -46,6 +46,10 @@ struct UnifiedPerf {
   std::vector<UnifiedRow> rows;
   /// Rows that are also grouped by overlapping kernels; filled with include_overlap_info.
   std::vector<UnifiedRow> by_overlap;
+  /// Sum of the durations of the GPU work that is in no row because its launch is not in the trace,
+  /// except communication. With the rows, it is the GPU time without communication, the base of
+  /// shares in coverage lines, badges and findings.
+  std::int64_t unlinked_ns = 0;
 };
 
 /// Key of both sheets. Errors: those of load_gpu_arch.

@@ -102,7 +102,7 @@ Schema<OverviewRow> overview_sheet_schema() {
            {"unit", or_blank(&R::unit), "unit of the value"},
            {"percent", Unit::kPercent, &R::percent,
             "for a time: share of total_time; for idle time: share of idle_time; for other rows: "
-            "share of the time of all kernels, all operators and so on"},
+            "share of the time of all kernels, of the GPU time without communication and so on"},
            {"note", or_blank(&R::note),
             "details of the row, for example the number of calls, TFLOPS/s, the file of a problem "
             "or the evidence of a finding"},

@@ -91,14 +91,27 @@ bool recorded(const OperatorTotal& row) {
   return !kernel_row_of(row.name);
 }
 
+double unlinked_ns(const TopParts& parts) {
+  std::int64_t out = 0;
+  for (const TopRank& rank : parts.ranks)
+    out += rank.unlinked_ns;
+  return static_cast<double>(out);
+}
+
 void add_operators(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   std::vector<OperatorTotal> sums;
   for (const TopRank& rank : parts.ranks)
     add_totals(sums, rank.operators);
   double all_ns = 0;
-  for (const OperatorTotal& o : sums)
+  double no_operator_ns = unlinked_ns(parts);
+  for (const OperatorTotal& o : sums) {
     all_ns += o.kernel_ns;
+    no_operator_ns += recorded(o) ? 0 : o.kernel_ns;
+  }
   out.overview.operator_ms = ns_to_ms(all_ns);
+  out.overview.no_operator_ms = ns_to_ms(no_operator_ns);
+  all_ns += unlinked_ns(parts);
+  out.overview.work_ms = ns_to_ms(all_ns);
   if (std::none_of(sums.begin(), sums.end(), recorded))
     return;
   out.overview.operators = static_cast<std::int64_t>(sums.size());
@@ -119,7 +132,7 @@ void add_categories(const TopParts& parts, TopFacts& out) {
   std::vector<CategoryTotal> sums;
   for (const TopRank& rank : parts.ranks)
     add_totals(sums, rank.categories);
-  double all_ns = 0;
+  double all_ns = unlinked_ns(parts);
   for (const CategoryTotal& c : sums)
     all_ns += c.direct_ns;
   keep_largest(sums, 0, [](const CategoryTotal& c) { return c.direct_ns; });

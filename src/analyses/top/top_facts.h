@@ -34,8 +34,10 @@ struct TopOverview {
   std::int64_t most_steps = 0; ///< the same, maximum over the ranks
   double total_ms = 0;         ///< total_time of gpu_timeline, mean over the ranks
   std::int64_t kernel_launches = 0;
-  double kernel_ms = 0;   ///< sum over ranks of the kernels' durations
-  double operator_ms = 0; ///< kernel time of unified_perf_summary, sum over the ranks
+  double kernel_ms = 0;      ///< sum over ranks of the kernels' durations
+  double operator_ms = 0;    ///< kernel time of unified_perf_summary, sum over the ranks
+  double work_ms = 0;        ///< GPU time without communication, sum over the ranks
+  double no_operator_ms = 0; ///< part of work_ms that no operator launched
   /// Number of rows before the limit of top_k.
   std::int64_t kernels = 0, operators = 0, collectives = 0;
 };
@@ -63,7 +65,7 @@ struct TopKernel {
 
 struct TopOperator {
   OperatorTotal sum;
-  double percent = 0; ///< percentage of the kernel time of all rows
+  double percent = 0; ///< percentage of TopOverview::work_ms
   double tflops = 0;  ///< mean over the calls; NaN = no model
   double tbps = 0;
   double percent_of_roofline = 0; ///< minimum time / kernel time, percent; NaN = no roofline
@@ -72,7 +74,7 @@ struct TopOperator {
 
 struct TopCategory {
   CategoryTotal sum;
-  double percent = 0; ///< percentage of the direct time of all rows
+  double percent = 0; ///< percentage of the direct time of all rows and of unlinked work
 };
 
 /// The collectives with the same name, type, size and group.

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kTopRankVersion = 2;
+inline constexpr std::uint32_t kTopRankVersion = 3;
 
 template <class Archive, PartOf<KernelTotal> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.name, r.sum_ns, r.count, r.max_ns);
@@ -23,7 +23,7 @@ template <class Archive, PartOf<CategoryTotal> Row> void part_fields(Archive& ar
 }
 
 template <class Archive, PartOf<TopRank> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.path, r.device, r.gpu, r.kernels, r.operators, r.categories);
+  archive(r.path, r.device, r.gpu, r.kernels, r.operators, r.unlinked_ns, r.categories);
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
     archive(r.idle.ns[cause], r.idle.gaps[cause]);
 }

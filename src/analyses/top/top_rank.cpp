@@ -151,6 +151,7 @@ Result<TopRank> top_rank_of(const LoadedTrace& trace, const ReportOptions& optio
   for (const UnifiedRow& row : unified->rows)
     operators.push_back(total_of(row));
   add_totals(out.operators, operators);
+  out.unlinked_ns = unified->unlinked_ns;
   for (const OpsCategoryRow& row : trace.shared(OpsCategoriesKey{options}))
     out.categories.push_back({std::string(row.category), row.count, row.direct_ns});
   out.idle = trace.shared(IdleKey{options});

@@ -48,6 +48,7 @@ struct TopRank {
   std::string gpu;          ///< GPU of the rooflines; "" without rooflines
   std::vector<KernelTotal> kernels;
   std::vector<OperatorTotal> operators;
+  std::int64_t unlinked_ns = 0; ///< UnifiedPerf::unlinked_ns
   std::vector<CategoryTotal> categories;
   IdleTime idle;
 };

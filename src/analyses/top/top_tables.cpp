@@ -25,6 +25,11 @@ Schema<TopOverview> overview_schema() {
             "sum of the kernel durations over all ranks, as in kernel_summary"},
            {"operator_ms", "operator time (ms)", Unit::kMs, &R::operator_ms,
             "sum of the kernel times in unified_perf_summary over all ranks"},
+           {"work_ms", "GPU time without communication (ms)", Unit::kMs, &R::work_ms,
+            "operator time, and the durations of kernels and copies whose launch is not in the "
+            "trace, except communication, over all ranks"},
+           {"no_operator_ms", "time without operator (ms)", Unit::kMs, &R::no_operator_ms,
+            "part of the GPU time without communication that no operator launched"},
            {"kernels", Unit::kCount, &R::kernels,
             "number of different kernel names; top_kernels lists the kernels with the most time"},
            {"operators", Unit::kCount, &R::operators,
@@ -117,7 +122,7 @@ Schema<TopOperator> operator_schema() {
             "number of calls in the row"},
            {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.kernel_ns); },
             "kernel time of the calls, as in unified_perf_summary"},
-           {"percent", Unit::kPercent, &R::percent, "share of the kernel time of all operators"},
+           {"percent", Unit::kPercent, &R::percent, "share of the GPU time without communication"},
            {"tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops,
             "TFLOPS/s of a call, mean over the calls; blank if the operator has no cost model"},
            {"tb_per_s", "TB/s", Unit::kTBps, &R::tbps,
@@ -139,7 +144,8 @@ Schema<TopCategory> category_schema() {
         "number of operator calls that launched kernels"},
        {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.direct_ns); },
         "time of the kernels that the operators launched themselves"},
-       {"percent", Unit::kPercent, &R::percent, "share of the time of all rows"}}};
+       {"percent", Unit::kPercent, &R::percent,
+        "share of the time of all rows and of the work whose launch is not in the trace"}}};
 }
 
 Schema<TopCollective> collective_schema() {

@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/run_clock.h"
 #include "analyses/top/top_words.h"
+#include "base/units.h"
 #include "pages/data/lane_data.h"
 #include "pages/data/page_head.h"
 #include "pages/data/rank_details.h"
@@ -45,18 +46,12 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
       out.begun_ns = r.base_ns + r.start_ns;
   for (const Problem& p : top.problems)
     out.badges.push_back({severity_name(p.severity), p.sentence, p.where});
-  double communication_ms = 0; // not included in the operators
-  for (const TopCommunication& c : top.communication)
-    communication_ms += c.ms;
-  const double work_ms = top.overview.kernel_ms - communication_ms;
-  if (work_ms > 0) {
-    const double without = 100 * (work_ms - top.overview.operator_ms) / work_ms;
-    if (without >= 0.1)
-      out.badges.push_back({without >= 5 ? "warning" : "note",
-                            fmt::format("{:.1f} % of kernel time has no operator", without),
-                            "time of kernels other than collectives that no row of "
-                            "unified_perf_summary includes"});
-  }
+  const double without = percent_of(top.overview.no_operator_ms, top.overview.work_ms);
+  if (without >= 0.1)
+    out.badges.push_back(
+        {without >= 5 ? "warning" : "note",
+         fmt::format("{:.1f} % of the GPU time without communication has no operator", without),
+         "no operator is above the launch of this work, or its launch is not in the trace"});
   out.findings = top.findings;
   for (const TopNext& n : top.next)
     if (n.command.at(1) != "page") // this is that page
