@@ -87,9 +87,10 @@ ORDER BY run, rank, device, stream, ns, change DESC)"},
   start_ns - previous_end_ns AS gap_ns,
   CASE WHEN launch_ns > previous_end_ns THEN 'host_wait'
     WHEN gap_ns < 30000 THEN 'kernel_wait' ELSE 'other' END AS cause
-FROM (SELECT *, lag(end_ns) OVER (PARTITION BY run, rank, device, stream
-    ORDER BY start_ns, end_ns, launch_ns NULLS FIRST, event) AS previous_end_ns FROM kernels)
-WHERE previous_end_ns IS NOT NULL ORDER BY run, rank, device, stream, start_ns, event)"},
+FROM (SELECT *, max(end_ns) OVER (PARTITION BY run, rank, device, stream
+    ORDER BY start_ns, end_ns, launch_ns NULLS FIRST, event
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS previous_end_ns FROM kernels)
+WHERE start_ns > previous_end_ns ORDER BY run, rank, device, stream, start_ns, event)"},
     {"streams", "how busy is each stream?",
      R"(SELECT run, rank, device, stream, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms,
   100.0 * sum(dur_ns) / nullif(max(end_ns) - min(start_ns), 0) AS percent_of_span

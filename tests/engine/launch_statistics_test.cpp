@@ -74,10 +74,28 @@ TEST(StreamIdle, ByCause) {
     });
   };
   EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kHostWait).gap_us.sum, 100);
-  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kKernelWait).gap_us.sum, 10 - 10);
-  EXPECT_EQ(row_of_cause(StreamIdleCause::kKernelWait).gap_us.count, 2U);
+  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kKernelWait).gap_us.sum, 10);
+  EXPECT_EQ(row_of_cause(StreamIdleCause::kKernelWait).gap_us.count, 1U);
   EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kOther).gap_us.sum, 150);
-  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kHostWait).percent, 40);
+  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kHostWait).percent, 100 * 100 / 260.0);
+}
+
+// [1000, 5000) contains [2000, 3000). The gaps are [5000, 6000) and [7000, 8000) us.
+TEST(StreamIdle, EventsWithinEventsLeaveNoGap) {
+  const LoadedTrace t = TraceBuilder()
+                            .kernel("a", 10, 1000, 4000)
+                            .kernel("b", 20, 2000, 1000)
+                            .kernel("c", 30, 6000, 1000)
+                            .kernel("d", 40, 8000, 1000)
+                            .load();
+  const std::vector<StreamIdleRow> rows = stream_idle_of(t);
+  ASSERT_EQ(rows.size(), kStreamIdleCauses);
+  EXPECT_EQ(rows[1].gap_us.count, 0U);
+  EXPECT_EQ(rows[2].cause, StreamIdleCause::kOther);
+  EXPECT_EQ(rows[2].gap_us.count, 2U);
+  EXPECT_DOUBLE_EQ(rows[2].gap_us.sum, 2000);
+  EXPECT_DOUBLE_EQ(rows[2].gap_us.max, 1000);
+  EXPECT_DOUBLE_EQ(rows[2].percent, 100);
 }
 
 } // namespace

@@ -32,15 +32,16 @@ StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
            std::tuple(e.ts_ns[b], e.dur_ns[b], launched(b));
   });
   StreamGaps out;
-  for (std::size_t i = 1; i < events.size(); ++i) {
-    const std::int64_t before = t.trace.end_ns(events[i - 1]);
-    const std::int64_t gap = e.ts_ns[events[i]] - before;
-    const bool waits_for_host =
-        t.tree.linked(events[i]) && e.ts_ns[t.tree.parent(events[i])] > before;
-    const StreamIdleCause cause = waits_for_host        ? StreamIdleCause::kHostWait
-                                  : gap < kKernelWaitNs ? StreamIdleCause::kKernelWait
-                                                        : StreamIdleCause::kOther;
-    out[static_cast<std::size_t>(cause)].push_back(gap);
+  std::int64_t before = std::numeric_limits<std::int64_t>::max(); // end of all earlier events
+  for (const EventId i : events) {
+    if (const std::int64_t start = e.ts_ns[i]; start > before) {
+      const std::int64_t gap = start - before;
+      const StreamIdleCause cause = launched(i) > before  ? StreamIdleCause::kHostWait
+                                    : gap < kKernelWaitNs ? StreamIdleCause::kKernelWait
+                                                          : StreamIdleCause::kOther;
+      out[static_cast<std::size_t>(cause)].push_back(gap);
+    }
+    before = i == events.front() ? t.trace.end_ns(i) : std::max(before, t.trace.end_ns(i));
   }
   return out;
 }
@@ -99,12 +100,11 @@ Schema<StreamIdleRow> stream_idle_schema() {
         [](const R& r) { return Value(kStreamIdleHelp[static_cast<std::size_t>(r.cause)]); },
         "meaning of the cause"},
        {"gaps", Unit::kCount, [](const R& r) { return r.gap_us.count; },
-        "number of gaps with this cause; a gap is the time between two successive GPU events of "
-        "the stream"},
+        "number of gaps with this cause; a gap is a time between two GPU events of the stream in "
+        "which no GPU event of the stream runs"},
        {"percent", "idle (%)", Unit::kPercent, &R::percent, "share of the stream's idle time"}});
   add_stats(schema, "idle_us", "idle (\u00b5s)", Unit::kUs, &R::gap_us, kSpreadAndSum,
-            "length of a gap, over the gaps with this cause; two GPU events that overlap count as "
-            "a negative gap");
+            "length of a gap, over the gaps with this cause");
   return schema;
 }
 

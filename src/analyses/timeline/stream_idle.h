@@ -24,12 +24,12 @@ inline constexpr std::int64_t kKernelWaitNs = 30'000; ///< HTA's consecutive_ker
 struct StreamIdleRow {
   std::int64_t device = 0, stream = 0;
   StreamIdleCause cause = StreamIdleCause::kHostWait;
-  Stats gap_us;       ///< its sum is the idle time; overlapping work counts as a negative gap
+  Stats gap_us;       ///< its sum is the idle time
   double percent = 0; ///< percentage of the stream's idle time
 };
 
-/// Returns three rows per stream, by device and stream, for streams with GPU events. A gap is the
-/// time between the end of a GPU event and the start of the next event of the stream. Example:
+/// Returns three rows per stream, by device and stream, for streams with GPU events. A gap is
+/// the time from the end of all earlier GPU events of the stream to the start of the next. Example:
 /// [100, 150) launched at 90, [160, 200) at 120, [300, 350) at 210, [500, 520) at 340 us:
 /// kernel_wait 10, host_wait 100, other 150.
 [[nodiscard]] std::vector<StreamIdleRow> stream_idle_of(const LoadedTrace& trace);
