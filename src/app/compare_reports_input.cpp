@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -198,9 +199,13 @@ std::optional<RankTimeline> timeline_of_report(const Report& report) {
     }
     // as rank_timeline() does, which knows the GPU work of the steps
     std::vector<StepWindow> windows;
-    for (const auto& [step, ns] : out.step_ns[TimeKind::kTotal])
-      windows.push_back({step, {}});
-    const auto idle = idle_before_steps(windows);
+    std::set<std::int64_t> recorded;
+    for (const auto& [step, ns] : out.step_ns[TimeKind::kTotal]) {
+      recorded.insert(step);
+      if (ns > 0)
+        windows.push_back({step, {}});
+    }
+    const auto idle = idle_before_steps(windows, recorded);
     for (auto& [kind, by_step] : out.step_ns)
       for (std::size_t s = 0; s < windows.size(); ++s)
         if (has_idle_before(kind) && !idle[s])

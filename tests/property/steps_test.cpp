@@ -85,13 +85,13 @@ Interval window_of(const LoadedTrace& part, const ReportOptions& options) {
 }
 
 /// Returns the idle time before the GPU work of each step that belongs to the step. It is unknown
-/// before the first step, and after a step without GPU work; then the step has none of it. If two
-/// are known, the others are their median; one alone does not count.
+/// before the first step with GPU work; then the step has none of it. If two are known, the others
+/// are their median; one alone does not count.
 std::vector<std::int64_t> idle_before(const std::vector<Interval>& windows) {
   std::map<std::size_t, std::int64_t> known;
   std::int64_t end = 0;
   for (std::size_t s = 0; s < windows.size(); ++s) {
-    if (s > 0 && windows[s].end > 0 && windows[s - 1].end > 0)
+    if (windows[s].end > 0 && end > 0)
       known[s] = std::max<std::int64_t>(0, windows[s].start - end);
     end = std::max(end, windows[s].end);
   }

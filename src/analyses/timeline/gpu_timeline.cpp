@@ -260,7 +260,8 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
   std::vector<StepWindow> windows;
   for (const WorkingStep& step : out)
     windows.push_back(step.at);
-  const std::vector<std::optional<std::int64_t>> idle = idle_before_steps(windows);
+  const std::vector<std::optional<std::int64_t>> idle =
+      idle_before_steps(windows, step_numbers(steps));
   for (std::size_t s = 0; s < out.size(); ++s)
     out[s].idle_before = idle[s];
   return out;
@@ -268,13 +269,17 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
 
 } // namespace
 
-std::vector<std::optional<std::int64_t>> idle_before_steps(std::span<const StepWindow> steps) {
+std::vector<std::optional<std::int64_t>> idle_before_steps(std::span<const StepWindow> steps,
+                                                           const std::set<std::int64_t>& recorded) {
   constexpr std::size_t kFewestKnown = 2;
   std::vector<std::optional<std::int64_t>> out(steps.size());
   std::vector<double> known;
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    if (s > 0 && steps[s].number == steps[s - 1].number + 1) {
+    std::int64_t next = s > 0 ? steps[s - 1].number + 1 : kNoId;
+    while (next < steps[s].number && recorded.contains(next))
+      ++next; // the step has no GPU work: the GPU is idle until the next one
+    if (s > 0 && next == steps[s].number) {
       out[s] = std::max<std::int64_t>(0, steps[s].gpu.start - end);
       known.push_back(static_cast<double>(*out[s]));
     }

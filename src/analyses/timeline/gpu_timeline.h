@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -76,12 +77,13 @@ struct StepWindow {
   Interval gpu; ///< first start and last end of its GPU work
 };
 /// Returns the idle time in ns before each step: from the end of all earlier GPU work to the start
-/// of the GPU work of the step. It is unknown (empty) for the first step and if the step before was
-/// not recorded. If only two of these times are known, the others count as their median, so that
-/// three steps remain three samples. If fewer are known, all count as 0. `steps` must be ordered by
-/// start.
+/// of the GPU work of the step. It is unknown (empty) for the first step and if a step before was
+/// not recorded; `recorded` contains the numbers of the recorded steps, of which those without GPU
+/// work are not in `steps`. If only two of these times are known, the others count as their median,
+/// so that three steps remain three samples. If fewer are known, all count as 0. `steps` must be
+/// ordered by start.
 [[nodiscard]] std::vector<std::optional<std::int64_t>>
-idle_before_steps(std::span<const StepWindow> steps);
+idle_before_steps(std::span<const StepWindow> steps, const std::set<std::int64_t>& recorded = {});
 
 /// Returns whether the time contains the idle time before a step.
 [[nodiscard]] constexpr bool has_idle_before(TimeKind kind) {

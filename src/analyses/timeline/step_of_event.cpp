@@ -10,4 +10,11 @@ std::int64_t step_of_gpu_event(const LoadedTrace& t, const std::vector<ProfilerS
   return step_at(steps, t.trace.events.ts_ns[linked ? t.tree.parent(event) : event]);
 }
 
+std::set<std::int64_t> step_numbers(const std::vector<ProfilerStep>& steps) {
+  std::set<std::int64_t> out;
+  for (const ProfilerStep& step : steps)
+    out.insert(step.number);
+  return out;
+}
+
 } // namespace rankscope

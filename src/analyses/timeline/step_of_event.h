@@ -5,6 +5,7 @@
 #include "core/steps.h"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace rankscope {
@@ -15,5 +16,8 @@ namespace rankscope {
 [[nodiscard]] std::int64_t step_of_gpu_event(const LoadedTrace& trace,
                                              const std::vector<ProfilerStep>& steps, EventId event,
                                              bool unlinked);
+
+/// Returns the numbers of the steps.
+[[nodiscard]] std::set<std::int64_t> step_numbers(const std::vector<ProfilerStep>& steps);
 
 } // namespace rankscope
