@@ -165,8 +165,8 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("{} MB{} are copied from or to pageable memory at {} GB/s",
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, number3(c.rate));
   case CauseRule::kExposedCopy:
-    return fmt::format("Kernels wait for copies {} the host: {} MB{}, {}",
-                       from_host(c.what) ? "from" : "to",
+    return fmt::format("The {} waits for copies {} the host: {} MB{}, {}",
+                       facts.steps > 0 ? "step" : "run", from_host(c.what) ? "from" : "to",
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, cost);
   case CauseRule::kUnfusedAttention:
     return fmt::format("Attention writes its scores ({}) to memory: {}", c.what, cost);

@@ -2,6 +2,7 @@
 #include "findings/top_findings.h"
 
 #include "base/display_text.h"
+#include "findings/cause_findings.h"
 #include "findings/rules.h"
 
 #include <gtest/gtest.h>
@@ -138,6 +139,19 @@ CauseFacts facts_with(CauseRule rule) {
   cause.gain_ms = cause.cost_ms = 1;
   out.causes.push_back(std::move(cause));
   return out;
+}
+
+// No kernel needs to follow the copy: the step ends with it.
+TEST(TopFindings, TheStepWaitsForCopies) {
+  CauseFacts facts = facts_with(CauseRule::kExposedCopy);
+  facts.causes[0].what = "Memcpy DtoH (Device -> Pinned)";
+  facts.causes[0].bytes = 2'000'000;
+  EXPECT_EQ(cause_findings(facts).at(0).headline,
+            "The step waits for copies to the host: 2.00 MB per step, 1.00 ms of a step");
+  facts.causes[0].what = "Memcpy HtoD (Pinned -> Device)";
+  facts.steps = 0;
+  EXPECT_EQ(cause_findings(facts).at(0).headline,
+            "The run waits for copies from the host: 2.00 MB, 1.00 ms");
 }
 
 // `top` advised to shorten the CPU's work, although every launch waits for its kernel.
