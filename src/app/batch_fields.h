@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kBatchPartVersion = 1;
+inline constexpr std::uint32_t kBatchPartVersion = 2;
 
 /// Returns the static text of a category's name; "" for any other name.
 [[nodiscard]] inline std::string_view category_text(std::string_view name) {

@@ -137,5 +137,105 @@ TEST(CollectiveMatch, SeqThatCountsSomethingElseIsNotBelieved) {
   }
 }
 
+/// Adds a send or a receive of a pipeline of four ranks. As in PyTorch, only the peer is recorded,
+/// and Seq counts the sends and receives of the rank in the group.
+void add_transfer(RankCollectives& r, std::int64_t peer, bool sends, std::int64_t step,
+                  std::int64_t end_ns) {
+  Collective c;
+  c.pg_name = r.texts.intern("1");
+  c.pg_ranks = r.texts.intern("[0, 1, 2, 3]");
+  c.name = r.texts.intern(sends ? "send" : "recv");
+  c.kind = sends ? CollectiveKind::kSend : CollectiveKind::kRecv;
+  c.src_rank = sends ? r.rank : peer;
+  c.dst_rank = sends ? peer : r.rank;
+  c.in_nelems = c.out_nelems = 1 << 20;
+  c.group_size = 4;
+  c.seq = static_cast<std::int64_t>(r.rows.size());
+  c.step = step;
+  c.dur_ns = 50'000;
+  c.ts_ns = end_ns - c.dur_ns;
+  r.rows.push_back(c);
+}
+
+/// Returns the rows of four ranks that pass two activations per step down a pipeline: 3 transfers
+/// each, 12 in two steps. The group also has an all-reduce at the end of each step.
+std::vector<RankCollectives> pipeline() {
+  std::vector<RankCollectives> out(4);
+  for (std::int64_t r = 0; r < 4; ++r) {
+    out[static_cast<std::size_t>(r)].rank = r;
+    for (std::int64_t step = 0; step < 2; ++step) {
+      RankCollectives& rank = out[static_cast<std::size_t>(r)];
+      for (std::int64_t batch = 0; batch < 2; ++batch) {
+        const std::int64_t at = step * 10'000'000 + batch * 2'000'000;
+        if (r > 0)
+          add_transfer(rank, r - 1, false, step, at + r * 1'000'000);
+        if (r < 3)
+          add_transfer(rank, r + 1, true, step, at + (r + 1) * 1'000'000);
+      }
+      add_transfer(rank, kNoId, true, step, step * 10'000'000 + 8'000'000);
+      Collective& c = rank.rows.back();
+      c.name = rank.texts.intern("allreduce");
+      c.kind = CollectiveKind::kAllReduce;
+      c.src_rank = c.dst_rank = kNoId;
+      c.seq = step;
+    }
+  }
+  return out;
+}
+
+// The first row of each rank has Seq 0, but is the send of rank 0 and the receives of three ranks.
+TEST(CollectiveMatch, SendsInLargeGroupsAreMatchedWithTheirReceives) {
+  std::vector<RankCollectives> ranks = pipeline();
+  MatchResult match = match_collectives(ranks);
+  EXPECT_TRUE(match.problems.empty()) << match.problems.front().problem;
+  ASSERT_EQ(match.collectives.size(), 14U); // 12 transfers, 2 all-reduces
+  std::size_t transfers = 0;
+  for (const MatchedCollective& m : match.collectives) {
+    EXPECT_EQ(m.pg, "1");
+    EXPECT_EQ(m.name_index, 0U); // a pair is not a group of its own
+    EXPECT_FALSE(m.incomplete());
+    if (m.kind == CollectiveKind::kAllReduce) {
+      EXPECT_EQ(m.members.size(), 4U);
+      continue;
+    }
+    ++transfers;
+    ASSERT_EQ(m.members.size(), 2U);
+    EXPECT_EQ(m.expected, 2);
+    const auto& [src, src_row] = m.members[0]; // activations go to the next rank
+    const auto& [dst, dst_row] = m.members[1];
+    EXPECT_EQ(dst, src + 1);
+    EXPECT_EQ(ranks[src].rows[src_row].kind, CollectiveKind::kSend);
+    EXPECT_EQ(ranks[dst].rows[dst_row].kind, CollectiveKind::kRecv);
+    EXPECT_EQ(ranks[src].rows[src_row].end_ns(), ranks[dst].rows[dst_row].end_ns());
+  }
+  EXPECT_EQ(transfers, 12U);
+  // the trace of rank 3 is missing: its four transfers lack a member, those of the others do not
+  ranks.pop_back();
+  match = match_collectives(ranks);
+  ASSERT_EQ(match.collectives.size(), 14U);
+  for (const MatchedCollective& m : match.collectives) {
+    const Collective& c = ranks[m.members[0].first].rows[m.members[0].second];
+    EXPECT_EQ(m.incomplete(), c.dst_rank == 3 || c.kind == CollectiveKind::kAllReduce);
+  }
+}
+
+// Without the other rank, it is unknown which calls belong together, so none of them is joined.
+TEST(CollectiveMatch, SendsInLargeGroupsWithoutAPeerHaveUnknownMembers) {
+  std::vector<RankCollectives> ranks = pipeline();
+  for (RankCollectives& r : ranks)
+    for (Collective& c : r.rows)
+      (c.kind == CollectiveKind::kSend ? c.dst_rank : c.src_rank) = kNoId;
+  const MatchResult match = match_collectives(ranks);
+  EXPECT_TRUE(match.problems.empty());
+  ASSERT_EQ(match.collectives.size(), 26U); // 12 sends, 12 receives, 2 all-reduces
+  for (const MatchedCollective& m : match.collectives) {
+    EXPECT_FALSE(m.incomplete());
+    if (m.kind == CollectiveKind::kAllReduce)
+      continue;
+    EXPECT_EQ(m.members.size(), 1U);
+    EXPECT_EQ(m.expected, 0);
+  }
+}
+
 } // namespace
 } // namespace rankscope

@@ -147,6 +147,42 @@ TEST(CollectiveReport, SendsAndTheirReceivesAgree) {
   EXPECT_TRUE(facts->problems.empty()) << facts->problems.front().problem;
 }
 
+// A group of four ranks with a send from rank 0 to rank 1 (1 MiB in 10 us) and one from rank 2 to
+// rank 3 (2 MiB in 20 us), all with the same Seq.
+TEST(CollectiveReport, TransfersOfAGroupAreCountedByPair) {
+  std::vector<RankCollectives> ranks(4);
+  for (std::size_t r = 0; r < 4; ++r) {
+    ranks[r].rank = static_cast<std::int64_t>(r);
+    const std::int64_t mib = r < 2 ? 1 : 2;
+    Collective c = plain(ranks[r], "0", "[0, 1, 2, 3]", r % 2 == 0 ? "send" : "recv", mib << 18, 1,
+                         0, mib * 10'000);
+    c.group_size = 4;
+    c.src_rank = ranks[r].rank / 2 * 2;
+    c.dst_rank = c.src_rank + 1;
+    ranks[r].rows.push_back(c);
+  }
+  const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->totals.incomplete, 0U);
+  ASSERT_EQ(facts->groups.size(), 1U);
+  EXPECT_EQ(facts->groups[0].collectives, 2);
+  EXPECT_EQ(facts->groups[0].kernels, 4);
+  EXPECT_DOUBLE_EQ(facts->groups[0].mib, 3);
+  ASSERT_EQ(facts->collectives.size(), 2U);
+  EXPECT_EQ(facts->collectives[0].id, "0_0->1_0");
+  EXPECT_EQ(facts->collectives[1].id, "0_2->3_0");
+  EXPECT_DOUBLE_EQ(facts->collectives[1].bus_gbps, 2 * 1048576 / 20e3); // bytes/ns
+  // the sender does not record the receiver: the time of one side can be waiting
+  for (RankCollectives& r : ranks)
+    (r.rows[0].kind == CollectiveKind::kSend ? r.rows[0].dst_rank : r.rows[0].src_rank) = kNoId;
+  const Result<CollectiveFacts> unknown = collective_facts(ranks, {});
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->totals.incomplete, 0U);
+  EXPECT_EQ(unknown->collectives.size(), 4U);
+  for (const TimedCollective& t : unknown->collectives)
+    EXPECT_TRUE(std::isnan(t.bus_gbps));
+}
+
 TEST(CollectiveReport, WithoutAGroupsSizeTheBusBandwidthIsBlank) {
   std::vector<RankCollectives> ranks(1);
   ranks[0].rows.push_back(plain(ranks[0], "", "", "allreduce", 1 << 20, 1, 0, 5000));
@@ -397,6 +433,32 @@ LoadedTrace kernel_trace(const char* kernel) {
   add("Memcpy DtoD", 40, 30, Category::kGpuMemcpy); // hides [50, 70)
   t.tree = CallTree::build(trace);
   return t;
+}
+
+// PyTorch records only the peer. In a group of two ranks, the pair is the group.
+TEST(CollectiveReport, ASendsRanksAreThatOfItsTraceAndItsPeer) {
+  const auto pair_of = [](const char* name, const char* list, std::int64_t size,
+                          std::int64_t src_rank, std::int64_t dst_rank) {
+    LoadedTrace t = kernel_trace("ncclDevKernel_SendRecv(x)");
+    t.rank = 5;
+    CollectiveArgs args;
+    args.collective_name = t.trace.strings.intern(name);
+    args.pg_ranks = t.trace.strings.intern(list);
+    args.group_size = size;
+    args.src_rank = src_rank;
+    args.dst_rank = dst_rank;
+    t.trace.collectives.emplace_back(0, args);
+    const RankCollectives r = extract_collectives(t);
+    return std::pair(r.rows.at(0).src_rank, r.rows.at(0).dst_rank);
+  };
+  EXPECT_EQ(pair_of("send", "[4, 5, 6]", 3, kNoId, 6), std::pair(std::int64_t{5}, std::int64_t{6}));
+  EXPECT_EQ(pair_of("recv", "[4, 5, 6]", kNoId, 4, kNoId),
+            std::pair(std::int64_t{4}, std::int64_t{5}));
+  EXPECT_EQ(pair_of("recv", "[4, 5, 6]", 3, kNoId, kNoId), std::pair(kNoId, std::int64_t{5}));
+  EXPECT_EQ(pair_of("send", "[5, 6]", 2, kNoId, 6), std::pair(kNoId, kNoId));
+  EXPECT_EQ(pair_of("allreduce", "[4, 5, 6]", 3, kNoId, kNoId), std::pair(kNoId, kNoId));
+  // without the list, the peer's number is that in the communicator
+  EXPECT_EQ(pair_of("send", "", 3, kNoId, 1), std::pair(std::int64_t{5}, kNoId));
 }
 
 TEST(CollectiveReport, ExposedTimeAndTypeFromTheKernelsName) {

@@ -89,10 +89,11 @@ struct RandomRun {
 
   void add(RankCollectives& r, const Group& g, std::int64_t i, std::size_t rank) {
     static const char* const kNames[] = {"allreduce",   "_allgather_base", "_reduce_scatter_base",
-                                         "all_to_allv", "broadcast",       ""};
+                                         "all_to_allv", "broadcast",       "",
+                                         "send"};
     Collective c;
     const auto kind =
-        static_cast<std::size_t>((i * 7 + static_cast<std::int64_t>(g.name.size())) % 6);
+        static_cast<std::size_t>((i * 7 + static_cast<std::int64_t>(g.name.size())) % 7);
     c.pg_name = r.texts.intern(g.name);
     c.pg_ranks = r.texts.intern(g.list);
     c.name = r.texts.intern(kNames[kind]);
@@ -105,6 +106,10 @@ struct RandomRun {
     c.group_size = static_cast<std::int64_t>(g.members.size()) + (below(60) == 0 ? 1 : 0);
     c.seq = seq_of(g, i, rank);
     c.stream = static_cast<std::int32_t>(20 + kind);
+    if (c.kind == CollectiveKind::kSend && c.group_size > 2) { // each rank sends to the next one
+      c.src_rank = r.rank - (i % 2 == 0 ? 0 : 2);
+      c.dst_rank = below(10) == 0 ? kNoId : c.src_rank + 2;
+    }
     c.step = steps ? i / 20 : -1;
     const std::int64_t late = below(40'000);
     c.ts_ns = 1'000'000 * i + 37'000 * static_cast<std::int64_t>(g.list.size()) + late;

@@ -70,5 +70,49 @@ TEST(WatchWindow, WithoutStepsTheWaitIsUnknown) {
   EXPECT_FALSE(window.lateness[2].waits_ms);
 }
 
+/// Returns a rank of a pipeline of four ranks with two sends to the next rank in each step.
+WatchedRank stage_of(std::int64_t rank) {
+  WatchedRank out;
+  out.collectives.rank = rank;
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    out.steps.push_back(step);
+    for (std::int64_t batch = 0; batch < 2; ++batch)
+      for (const bool sends : {false, true}) {
+        if (rank == (sends ? 3 : 0))
+          continue;
+        const std::int64_t at = (step * 100 + batch * 20 + rank * 5 + (sends ? 5 : 0)) * kMs;
+        add_all_reduce(out.collectives, step, at, kMs, 0);
+        Collective& c = out.collectives.rows.back();
+        c.name = out.collectives.texts.intern(sends ? "send" : "recv");
+        c.kind = sends ? CollectiveKind::kSend : CollectiveKind::kRecv;
+        c.seq = static_cast<std::int64_t>(out.collectives.rows.size());
+        c.src_rank = sends ? rank : rank - 1;
+        c.dst_rank = c.src_rank + 1;
+      }
+  }
+  return out;
+}
+
+// The ranks at the ends of a pipeline have half the sends and receives of the others.
+TEST(WatchWindow, APipelineIsNoHang) {
+  const auto window_of = [](bool lacks) {
+    std::vector<WatchedRank> ranks;
+    for (std::int64_t r = 0; r < 4; ++r)
+      ranks.push_back(stage_of(r));
+    if (lacks) // rank 3 does not enter the second receive of step 1
+      ranks[3].collectives.rows.erase(ranks[3].collectives.rows.begin() + 3,
+                                      ranks[3].collectives.rows.end());
+    return watch_window(std::move(ranks), "steps 0-2");
+  };
+  EXPECT_TRUE(window_of(false).gaps.empty());
+  const WatchWindow stuck = window_of(true);
+  ASSERT_EQ(stuck.gaps.size(), 1U);
+  EXPECT_EQ(stuck.gaps[0].entered, std::vector<std::int64_t>{2});
+  EXPECT_EQ(stuck.gaps[0].absent, std::vector<std::int64_t>{3});
+  EXPECT_EQ(stuck.gaps[0].name, "send");
+  EXPECT_EQ(stuck.gaps[0].where, "in step 1");
+  EXPECT_EQ(stuck.gaps[0].collectives, 1); // step 2 is the last one and may be incomplete
+}
+
 } // namespace
 } // namespace rankscope

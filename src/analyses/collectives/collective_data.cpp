@@ -1,5 +1,6 @@
 #include "analyses/collectives/collective_data.h"
 
+#include "analyses/collectives/collective_sums.h"
 #include "base/ascii.h"
 #include "core/steps.h"
 #include "model/kernels.h"
@@ -67,6 +68,23 @@ void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trac
   c.seq = args.seq;
 }
 
+/// Sets the ranks of a send or a receive. Producers record the peer as its number in the run,
+/// together with the list of the group's ranks.
+void set_pair(Collective& c, const CollectiveArgs* args, const RankCollectives& rank) {
+  const bool sends = c.kind == CollectiveKind::kSend;
+  if (args == nullptr || (!sends && c.kind != CollectiveKind::kRecv))
+    return;
+  const std::string_view list = rank.text(c.pg_ranks);
+  const std::int64_t size =
+      c.group_size != kNoId ? c.group_size : static_cast<std::int64_t>(numbers_in(list).size());
+  if (size <= 2)
+    return;
+  (sends ? c.src_rank : c.dst_rank) = rank.rank;
+  const std::int64_t peer = sends ? args->dst_rank : args->src_rank;
+  if (!list.empty() && peer != rank.rank)
+    (sends ? c.dst_rank : c.src_rank) = peer;
+}
+
 /// Returns the collective with data from this event only, not from linked operators.
 Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs* args,
                          RankCollectives& out) {
@@ -75,6 +93,7 @@ Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs
   if (args != nullptr)
     take_arguments(c, *args, trace, out);
   c.kind = collective_kind(out.texts.view(c.name));
+  set_pair(c, args, out);
   c.name_from = args != nullptr ? Collective::NameFrom::kKernelArgs : Collective::NameFrom::kNone;
   c.stream = trace.events.stream[event];
   c.ts_ns = trace.events.ts_ns[event];
@@ -122,6 +141,7 @@ RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
 void as_reference(RankCollectives& rank) {
   bool one_group = true;
   for (Collective& c : rank.rows) {
+    c.src_rank = c.dst_rank = kNoId; // the reference matches sends and receives by group
     if (c.name_from == Collective::NameFrom::kOperator) {
       c.pg_name = c.pg_ranks = c.pg_description = c.dtype = c.in_split = c.out_split = kEmptyStr;
       c.in_nelems = c.out_nelems = c.group_size = c.seq = kNoId;
@@ -213,6 +233,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
       c.name_from = guess.empty() ? Collective::NameFrom::kNone : Collective::NameFrom::kKernelName;
     }
     c.kind = collective_kind(out.texts.view(c.name));
+    set_pair(c, args, out);
     c.stream = e.stream[i];
     c.step = last_step(steps, e.ts_ns[i]);
     c.ts_ns = e.ts_ns[i];

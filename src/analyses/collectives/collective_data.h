@@ -22,6 +22,9 @@ struct Collective {
   enum class NameFrom : std::uint8_t { kKernelArgs, kOperator, kKernelName, kNone };
   NameFrom name_from = NameFrom::kNone;
   std::int64_t in_nelems = kNoId, out_nelems = kNoId, group_size = kNoId, seq = kNoId;
+  /// The ranks of a send or a receive in a group of more than two ranks. Its own rank is always
+  /// set, the other rank only if it is recorded.
+  std::int64_t src_rank = kNoId, dst_rank = kNoId;
   std::int32_t stream = -1;
   /// Number of the last ProfilerStep that began before the kernel; -1 = no such step.
   std::int64_t step = -1;
@@ -33,6 +36,9 @@ struct Collective {
   bool has_ids = false;               ///< the kernel carries a correlation or External id
 
   [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
+  /// Returns whether two ranks of the group take part instead of all.
+  [[nodiscard]] bool of_pair() const { return src_rank != kNoId || dst_rank != kNoId; }
+  [[nodiscard]] bool knows_pair() const { return src_rank != kNoId && dst_rank != kNoId; }
 };
 
 struct RankCollectives {

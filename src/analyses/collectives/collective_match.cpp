@@ -46,7 +46,9 @@ std::map<std::string, MemoryMembers> rows_by_group(const std::vector<RankCollect
             numbers.emplace(signature(ranks[r], c), numbers.size()).first->second);
         p.rows.seq.push_back(c.seq);
         p.rows.end_ns.push_back(ranks[r].base_time_ns + c.end_ns());
-        p.all_seq = p.all_seq && c.seq != kNoId;
+        p.all_seq = p.all_seq && c.seq != kNoId && !c.of_pair();
+        if (c.of_pair())
+          p.rows.step.push_back(c.step);
       }
       groups[key].members.push_back(std::move(p));
     }

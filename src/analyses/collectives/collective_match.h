@@ -17,8 +17,8 @@ struct MatchedCollective {
                               ///< lists of ranks
   std::int64_t index = 0;     ///< index in the group, from 0, counted over all ranks
   CollectiveKind kind = CollectiveKind::kOther;
-  std::int64_t expected = 0; ///< number of members of the group; 0 = unknown
-  bool all_read = false;     ///< no trace of a member is missing
+  std::int64_t expected = 0; ///< number of members; 0 = unknown
+  bool all_read = false;     ///< no trace of the group is missing
   /// The rows as (position in the list of ranks, row of this rank), ascending by position.
   std::vector<std::pair<std::size_t, std::size_t>> members;
 
@@ -45,13 +45,13 @@ struct MatchResult {
   std::vector<CollectiveProblem> problems;
 };
 
-/// Matches kernels by process group and Seq. If Seq is missing or does not count the group's
-/// collectives, matches them by order. (Seq does not count them if pairs by Seq disagree in size
-/// and time, but pairs by order agree.) For the order, the candidates are the shifts between two
-/// ranks with the most agreement in name, type and size. The match uses the shift with the least
-/// scatter of ends over the complete sequence, because clocks differ by a constant, but iterations
-/// differ in duration. If the scatter does not decide, it uses the shift nearest in time. A shift
-/// or an ambiguous choice is reported as a `partial` problem.
+/// Matches kernels by process group (group_key()) and Seq. If Seq is missing or does not count the
+/// group's collectives, matches them by order. (Seq does not count them if pairs by Seq disagree in
+/// size and time, but pairs by order agree.) For the order, the candidates are the shifts between
+/// two ranks with the most agreement in name, type and size. The match uses the shift with the
+/// least scatter of ends over the complete sequence, because clocks differ by a constant, but
+/// iterations differ in duration. If the scatter does not decide, it uses the shift nearest in
+/// time. A shift or an ambiguous choice is reported as a `partial` problem.
 [[nodiscard]] MatchResult match_collectives(const std::vector<RankCollectives>& ranks);
 
 } // namespace rankscope

@@ -35,7 +35,7 @@ Result<GroupMember> CollectiveRows::put(const RankCollectives& rank,
   std::int64_t before = std::numeric_limits<std::int64_t>::min();
   for (const std::size_t i : rows) {
     const std::int64_t seq = rank.rows[i].seq;
-    out.all_seq = out.all_seq && seq != kNoId;
+    out.all_seq = out.all_seq && seq != kNoId && !rank.rows[i].of_pair();
     out.rising_seq = out.rising_seq && seq >= before;
     before = seq;
   }
@@ -167,6 +167,8 @@ const RankRows& StoredMembers::load(std::size_t i, RankRows& room) const {
     room.what.push_back(at->second);
     room.seq.push_back(c.seq);
     room.end_ns.push_back(rank.base_time_ns + c.end_ns());
+    if (c.of_pair())
+      room.step.push_back(c.step);
   }
   return room;
 }

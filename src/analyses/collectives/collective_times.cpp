@@ -44,9 +44,16 @@ std::string collective_id(const MatchedCollective& match, const Collective& memb
   if (compat_tracelens && match.pg == kEveryCollective && member.group_size == kNoId &&
       member.pg_ranks == kEmptyStr)
     return std::to_string(match.index);
+  std::string group = match.pg;
   if (match.name_index > 0)
-    return fmt::format("{}~{}_{}", match.pg, match.name_index + 1, match.index);
-  return fmt::format("{}_{}", match.pg, match.index);
+    group += fmt::format("~{}", match.name_index + 1);
+  if (member.of_pair()) {
+    const auto number = [](std::int64_t rank) {
+      return rank == kNoId ? std::string("?") : std::to_string(rank);
+    };
+    group += fmt::format("_{}->{}", number(member.src_rank), number(member.dst_rank));
+  }
+  return fmt::format("{}_{}", group, match.index);
 }
 
 TimedCollective timed_collective(const std::vector<RankCollectives>& ranks, MatchedCollective match,
@@ -79,7 +86,8 @@ TimedCollective timed_collective(const std::vector<RankCollectives>& ranks, Matc
              match.kind == CollectiveKind::kAllGather ? t.first->out_nelems : t.first->in_nelems);
   t.algo_gbps = t.bus_gbps = std::numeric_limits<double>::quiet_NaN();
   t.waits_known = compat_tracelens || (!match.incomplete() && makes_wait(match.kind));
-  if (t.latency_ns > 0 && (compat_tracelens || !match.incomplete())) {
+  const bool transfers = !match.incomplete() && (!t.first->of_pair() || t.first->knows_pair());
+  if (t.latency_ns > 0 && (compat_tracelens || transfers)) {
     const double gibps = (t.full_mib / 1024) / ns_to_s(t.latency_ns);
     const double scale = compat_tracelens ? 1.0 : kGib;
     t.algo_gbps = gibps * scale;

@@ -90,6 +90,13 @@ std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
   return out;
 }
 
+/// Returns whether the ranks of a pair recorded as many sends as receives, in the same steps. A
+/// search for the shift would be slow, because a run has many pairs.
+bool same_steps(const RankRows& a, const RankRows& b) {
+  return !a.step.empty() && a.step.size() == b.step.size() && a.step.front() >= 0 &&
+         a.step.front() == b.step.front() && a.step.back() == b.step.back();
+}
+
 /// Chooses among the shifts that agree best. Iterations differ in duration. At a wrong shift, pairs
 /// are from different iterations, so the distances of their ends scatter by these differences. At
 /// the right shift, they scatter only because ranks do not leave at the same instant. If the
@@ -101,6 +108,8 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
                                           // little
   constexpr std::int64_t kClear = 3;
   constexpr std::int64_t kResolutionNs = 1000;
+  if (same_steps(a, b))
+    return {};
   std::vector<Shift> found = agreeing_shifts(a, b);
   if (found.size() < 2)
     return found.empty() ? Shift{} : found.front();
@@ -288,14 +297,23 @@ Signature signature(const RankCollectives& r, const Collective& c) {
 }
 
 std::string group_key(const RankCollectives& r, const Collective& c) {
-  return fmt::format("{}\x1f{}", r.text(c.pg_name), r.text(c.pg_ranks));
+  std::string out = fmt::format("{}\x1f{}", r.text(c.pg_name), r.text(c.pg_ranks));
+  if (c.of_pair())
+    out += fmt::format("\x1f{} {}", c.src_rank, c.dst_rank);
+  return out;
 }
 
 GroupName GroupNames::name_of(const std::string& key) {
-  GroupName out{key.substr(0, key.find('\x1f'))};
+  const std::size_t name_end = key.find('\x1f');
+  GroupName out{key.substr(0, name_end)};
   if (out.pg.empty())
     out.pg = "Unknown_Group";
-  out.name_index = seen_[out.pg]++;
+  std::size_t& groups = seen_[out.pg];
+  std::string group = key.substr(0, key.find('\x1f', name_end + 1));
+  if (groups == 0 || group != last_)
+    ++groups;
+  last_ = std::move(group);
+  out.name_index = groups - 1;
   return out;
 }
 
@@ -364,8 +382,12 @@ MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
   m.kind = c0.kind;
   if (!listed)
     listed = listed_members(ranks, ranks[r0].text(c0.pg_ranks));
-  m.expected = std::max({listed->count, c0.group_size, std::int64_t{0}});
-  m.all_read = listed->read >= m.expected;
+  const std::int64_t in_group = std::max({listed->count, c0.group_size, std::int64_t{0}});
+  m.all_read = listed->read >= in_group;
+  if (c0.of_pair())
+    m.expected = c0.knows_pair() ? 2 : 0;
+  else
+    m.expected = in_group;
   for (const auto& [r, i] : m.members) {
     const Collective& c = ranks[r].rows[i];
     if (has_signature(ranks[r], c, first))

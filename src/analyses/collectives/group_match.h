@@ -27,7 +27,8 @@ struct Signature {
 [[nodiscard]] Signature signature(const RankCollectives& r, const Collective& c);
 
 /// Returns the identity of a process group across ranks. Two groups may have the same name but
-/// different members.
+/// different members. In a group of more than two ranks, the sends from one rank to another and
+/// their receives are a separate group; if the other rank is unknown, those of each rank are.
 [[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
 /// The name of a group, and a number, since several groups may have this name.
 struct GroupName {
@@ -38,11 +39,12 @@ struct GroupName {
 class GroupNames {
 public:
   /// Returns the name of the group with this key. Keys must be passed in ascending order, each
-  /// once.
+  /// once. The pairs of ranks in a group have its name and number.
   [[nodiscard]] GroupName name_of(const std::string& key);
 
 private:
   std::map<std::string, std::size_t> seen_;
+  std::string last_; ///< key of the last group, without a pair of ranks
 };
 
 /// The collectives of a group on one rank, in the order of time.
@@ -51,6 +53,7 @@ struct RankRows {
   std::vector<std::size_t> what;    ///< number of the signature, the same on all ranks of the group
   std::vector<std::int64_t> seq;    ///< kNoId = no Seq
   std::vector<std::int64_t> end_ns; ///< by the file's time base
+  std::vector<std::int64_t> step;   ///< only of sends and receives by pair; -1 = no step
   [[nodiscard]] std::size_t size() const { return what.size(); }
 };
 
@@ -68,7 +71,8 @@ class GroupMembers : public Interface {
 public:
   [[nodiscard]] virtual std::size_t size() const = 0;
   /// Data of the i-th member: position in the list of ranks, number of rows, and whether all rows
-  /// have a Seq.
+  /// have a Seq that can number the collectives of the group. (That of a send or a receive counts
+  /// those of its rank, with any other rank of the group.)
   [[nodiscard]] virtual std::size_t rank(std::size_t i) const = 0;
   [[nodiscard]] virtual std::size_t rows(std::size_t i) const = 0;
   [[nodiscard]] virtual bool all_seq(std::size_t i) const = 0;

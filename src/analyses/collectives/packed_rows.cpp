@@ -10,12 +10,12 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kKind = "rows";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 auto shape_key(const Collective& c) {
   return std::tuple(c.pg_name, c.pg_ranks, c.pg_description, c.name, c.dtype, c.in_split,
                     c.out_split, c.kernel, c.kind, c.name_from, c.in_nelems, c.out_nelems,
-                    c.group_size, c.stream, c.has_ids);
+                    c.group_size, c.src_rank, c.dst_rank, c.stream, c.has_ids);
 }
 
 } // namespace
@@ -35,11 +35,14 @@ packed_rows::Shapes packed_rows::shapes_of(const std::vector<Collective>& rows) 
 }
 
 std::vector<std::vector<std::size_t>> rows_of_groups(const RankCollectives& rank) {
-  std::map<std::pair<StrId, StrId>, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < rank.rows.size(); ++i)
-    groups[{rank.rows[i].pg_name, rank.rows[i].pg_ranks}].push_back(i);
+  using Key = std::tuple<StrId, StrId, std::int64_t, std::int64_t>;
+  std::map<Key, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < rank.rows.size(); ++i) {
+    const Collective& c = rank.rows[i];
+    groups[{c.pg_name, c.pg_ranks, c.src_rank, c.dst_rank}].push_back(i);
+  }
   std::vector<std::vector<std::size_t>> out;
-  for (auto& [ids, rows] : groups) {
+  for (auto& [key, rows] : groups) {
     std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
       return rank.rows[a].ts_ns < rank.rows[b].ts_ns;
     });

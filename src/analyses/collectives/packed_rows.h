@@ -22,8 +22,9 @@ struct PackedRows {
   std::vector<std::uint64_t> in_file; ///< index of each row among the rank's rows
 };
 
-/// Returns the row numbers of each process group in the order of time (equal times in file order).
-/// Groups are ordered by the ids of their name and of their list of ranks.
+/// Returns the row numbers of each process group and pair of ranks in the order of time (equal
+/// times in file order). They are ordered by the ids of the group's name and list of ranks, then by
+/// the pair.
 [[nodiscard]] std::vector<std::vector<std::size_t>> rows_of_groups(const RankCollectives& rank);
 
 [[nodiscard]] PackedRows rows_to_pack(const RankCollectives& rank,
@@ -57,7 +58,7 @@ template <class Archive, class Row> void shape_fields(Archive& archive, Row& c, 
     archive.below(*id, texts);
   archive.choice(c.kind, static_cast<std::uint64_t>(CollectiveKind::kOther) + 1);
   archive.choice(c.name_from, 4);
-  archive(c.in_nelems, c.out_nelems, c.group_size, c.stream, c.has_ids);
+  archive(c.in_nelems, c.out_nelems, c.group_size, c.src_rank, c.dst_rank, c.stream, c.has_ids);
 }
 
 /// The distinct shapes of rows, and the number of each row's shape.

@@ -19,7 +19,7 @@ namespace rankscope {
 
 /// Kind and version of the state file (core/part.h). Raise the version when fields change.
 inline constexpr std::string_view kWatchStateKind = "watch";
-inline constexpr std::uint32_t kWatchStateVersion = 6;
+inline constexpr std::uint32_t kWatchStateVersion = 7;
 
 /// A larger world size in a header is not valid.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;

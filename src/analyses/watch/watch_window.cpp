@@ -45,6 +45,8 @@ using Recorded = std::map<std::int64_t, std::vector<std::int64_t>>;
 
 /// Returns the members that a collective should have; empty if unknown.
 std::vector<std::int64_t> members_of(const TimedCollective& t, const Recorded& ranks) {
+  if (t.first->knows_pair())
+    return {t.first->src_rank, t.first->dst_rank};
   const std::string_view list = t.first_rank->text(t.first->pg_ranks);
   if (list.find("...") == std::string_view::npos)
     if (std::vector<std::int64_t> listed = numbers_in(list); !listed.empty())
