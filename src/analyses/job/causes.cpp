@@ -170,8 +170,9 @@ private:
     for (CauseCandidate& c : rank_candidates(in, suspects_.ranks, peers)) {
       const auto parts =
           std::ranges::find(out_.late_rank_parts, c.cause.ranks.front(), &LateRankParts::rank);
-      const double excess = std::abs(parts->all.excess_ms);
-      const double remainder = std::abs(parts->remainder_ms());
+      const bool known = parts != out_.late_rank_parts.end();
+      const double excess = known ? std::abs(parts->all.excess_ms) : 0;
+      const double remainder = known ? std::abs(parts->remainder_ms()) : 0;
       if (excess > 0 && remainder > kMostRemainder * excess)
         continue; // the rank is known, but not the reason
       // one step cannot show that the rank is always slower

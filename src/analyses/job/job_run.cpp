@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -107,11 +108,15 @@ private:
                : unix_ns - facts_->offsets[r].used().at(unix_ns);
   }
 
-  /// Returns whether the members wait for each other. In an all-to-all with different amounts, each
-  /// member waits for the data of the others.
+  /// Returns whether every member waits for all others. In an all-to-all with different amounts,
+  /// each member waits for the data of the others.
+  [[nodiscard]] static bool all_wait(const TimedCollective& c) {
+    return synchronises(c.match.kind) || c.waits_known;
+  }
+  /// Returns whether members wait for others. A receive waits for its send, and the members of a
+  /// broadcast wait for its root. If members are missing or unknown, it is unknown for which.
   [[nodiscard]] static bool joins(const TimedCollective& c) {
-    return synchronises(c.match.kind) ||
-           (c.match.kind == CollectiveKind::kAllToAllV && c.waits_known);
+    return all_wait(c) || (c.match.expected > 0 && !c.match.incomplete());
   }
 
   void find_members() {
@@ -138,7 +143,8 @@ private:
         transfer_of_[rank].emplace(node, kNoNode);
       const bool complete = !c.match.incomplete() && members.size() == c.match.members.size();
       groups_.push_back(std::move(members));
-      out_.collectives.push_back({row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete});
+      out_.collectives.push_back(
+          {row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete, all_wait(c)});
     }
   }
 
@@ -176,9 +182,15 @@ private:
         members.push_back(
             {first_[r][n], common(r, node.start_ns), common(r, node.start_ns + node.dur_ns)});
       }
-      out_.collectives[k].transfers = builder_.transfer(members, 1);
+      JobCollective& collective = out_.collectives[k];
+      collective.transfers = builder_.transfer(members, 1, collective.together);
+      const std::int64_t last =
+          std::ranges::max_element(members, {}, &JobRunBuilder::Member::start_ns)->start_ns;
+      collective.together =
+          collective.together ||
+          std::ranges::all_of(members, [last](const auto& m) { return m.end_ns > last; });
       for (std::size_t m = 0; m < groups_[k].size(); ++m)
-        transfer_of_[groups_[k][m].first][groups_[k][m].second] = out_.collectives[k].transfers[m];
+        transfer_of_[groups_[k][m].first][groups_[k][m].second] = collective.transfers[m];
     }
   }
 
@@ -260,19 +272,39 @@ NodeId JobRunBuilder::add(std::uint32_t rank, NodeId local, std::int64_t start_n
 }
 
 std::vector<NodeId> JobRunBuilder::transfer(std::span<const Member> members,
-                                            std::int64_t clock_error_ns) {
-  const Member& latest = *std::ranges::max_element(members, {}, &Member::start_ns);
-  const Added last = added_[latest.arrival];
-  const NodeId all = add(last.rank, last.local, latest.start_ns, 0, NodeRole::kMeeting);
-  std::vector<NodeId> out;
-  for (const Member& member : members) {
-    const std::int64_t dur = member.end_ns - latest.start_ns;
-    const Added added = added_[member.arrival];
-    out.push_back(add(added.rank, added.local, latest.start_ns, dur <= -clock_error_ns ? 0 : dur,
-                      NodeRole::kActivity));
-    wait(all, member.arrival, WaitKind::kMember);
-    wait(out.back(), member.arrival, WaitKind::kStream);
-    wait(out.back(), all, WaitKind::kMember);
+                                            std::int64_t clock_error_ns, bool all_wait) {
+  const auto start_of = [&members](std::size_t m) { return members[m].start_ns; };
+  std::vector<std::size_t> order(members.size()); // of the arrivals
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, start_of);
+  std::map<std::size_t, std::vector<std::size_t>> meetings; // by number of arrivals: who waits
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const std::int64_t end = std::max(members[m].end_ns, members[m].start_ns + 1);
+    const auto after = all_wait ? order.end() : std::ranges::lower_bound(order, end, {}, start_of);
+    meetings[static_cast<std::size_t>(after - order.begin())].push_back(m);
+  }
+  std::vector<NodeId> out(members.size());
+  NodeId before = kNoNode;
+  auto arrived = order.begin();
+  for (const auto& [count, waiting] : meetings) {
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::int64_t start = start_of(*std::prev(end));
+    const std::size_t latest = *std::ranges::lower_bound(order.begin(), end, start, {}, start_of);
+    const Added last = added_[members[latest].arrival];
+    const NodeId meeting = add(last.rank, last.local, start, 0, NodeRole::kMeeting);
+    if (before != kNoNode)
+      wait(meeting, before, WaitKind::kMember);
+    for (; arrived != end; ++arrived)
+      wait(meeting, members[*arrived].arrival, WaitKind::kMember);
+    for (const std::size_t m : waiting) {
+      const std::int64_t dur = members[m].end_ns - start;
+      const Added added = added_[members[m].arrival];
+      out[m] = add(added.rank, added.local, start, dur <= -clock_error_ns ? 0 : dur,
+                   NodeRole::kActivity);
+      wait(out[m], members[m].arrival, WaitKind::kStream);
+      wait(out[m], meeting, WaitKind::kMember);
+    }
+    before = meeting;
   }
   return out;
 }

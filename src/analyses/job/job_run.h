@@ -14,7 +14,7 @@ namespace rankscope {
 enum class NodeRole : std::uint8_t {
   kActivity, ///< the complete activity, or the transfer of a matched collective's kernel
   kArrival,  ///< begin of a matched collective's kernel; without duration
-  kMeeting,  ///< all members of a collective have arrived, or a step begins; without duration
+  kMeeting,  ///< members of a collective have arrived, or a step begins; without duration
 };
 
 /// A matched collective with several members.
@@ -23,6 +23,7 @@ struct JobCollective {
   double bus_gbps = 0; ///< 10^9 bytes/s; 0: unknown
   std::vector<NodeId> transfers;
   bool complete = true; ///< no member is missing in the run
+  bool together = true; ///< every member waits for all others
 };
 
 struct JobRun {
@@ -30,8 +31,8 @@ struct JobRun {
   JobGraph graph;
   /// The rank (position in `ranks`) of each node. The kernel of a matched collective has two nodes:
   /// the arrival and the transfer. The transfer waits for its own arrival (kStream) and for a third
-  /// node, the time when all members have arrived (kMember). The third node belongs to the last
-  /// member.
+  /// node, the time when the members that it waits for have arrived (kMember). The third node
+  /// belongs to the last of them.
   std::vector<std::uint32_t> rank_of;
   /// The node in the rank's graph, by node.
   std::vector<NodeId> local_of;
@@ -101,10 +102,11 @@ public:
     NodeId arrival = kNoNode;
     std::int64_t start_ns = 0, end_ns = 0; ///< of the complete activity
   };
-  /// Adds the transfers of a collective, one for each member, from the last arrival to the member's
-  /// end. A duration of -`clock_error_ns` or less counts as 0.
+  /// Adds the transfers of a collective, one for each member, from the last arrival that the member
+  /// waits for to its end. A duration of -`clock_error_ns` or less counts as 0. `all_wait`: members
+  /// wait for all others, else only for those that arrived before their end.
   [[nodiscard]] std::vector<NodeId> transfer(std::span<const Member> members,
-                                             std::int64_t clock_error_ns);
+                                             std::int64_t clock_error_ns, bool all_wait = true);
   /// Sets the graph and the columns of all nodes. The other members of `run` must be set before.
   void finish(JobRun& run, Trust trust);
   /// Returns the node of each add(). Call it after finish().

@@ -39,7 +39,8 @@ public:
     collectives_.resize(sets.size());
     supersets_.resize(sets.size());
     for (std::size_t k = 0; k < run.collectives.size(); ++k)
-      collectives_[set_of_[k]].push_back(&run.collectives[k]);
+      if (run.collectives[k].together)
+        collectives_[set_of_[k]].push_back(&run.collectives[k]);
     for (std::vector<const JobCollective*>& all : collectives_)
       std::ranges::sort(all, {}, [this](const JobCollective* c) { return first_end(*c); });
     for (const auto& [ranks, set] : sets)
@@ -293,6 +294,8 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
   std::vector<std::map<std::size_t, StretchSums>> sums(ranks.size()); // by set of members
   for (std::size_t c = 0; c < run.collectives.size(); ++c) {
     const JobCollective& collective = run.collectives[c];
+    if (!collective.together)
+      continue;
     std::vector<LateMember> late;
     for (std::size_t m = 0; m < collective.transfers.size(); ++m)
       if (const auto at = std::ranges::find(ranks, run.rank_of[collective.transfers[m]]);
@@ -313,6 +316,8 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
   }
   std::vector<LateRankParts> out;
   for (std::size_t k = 0; k < ranks.size(); ++k) {
+    if (sums[k].empty())
+      continue; // no collective shows when the rank arrives
     LateRankParts latest;
     for (const auto& [set, sum] : sums[k])
       if (LateRankParts late = sum.mean(clock);

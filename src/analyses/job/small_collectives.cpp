@@ -53,6 +53,8 @@ public:
   SmallTransfersOf(const JobRun& run, const CollectiveFacts& facts) : run_(run) {
     for (const JobCollective& c : run.collectives) {
       const TimedCollective& timed = facts.collectives[c.row];
+      if (!synchronises(timed.match.kind) && timed.match.kind != CollectiveKind::kAllToAllV)
+        continue;
       GroupCollective& to = groups_[{timed.match.pg, timed.match.name_index}].emplace_back();
       to.collective = &c;
       to.name = timed.first_rank->text(timed.first->name);
