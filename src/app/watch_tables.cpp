@@ -31,7 +31,8 @@ Schema<WatchedWindow> windows_schema() {
             [](const R& r) { return r.exposed_percent ? Value(*r.exposed_percent) : Value(); },
             "exposed time divided by the time of the collectives, over all ranks"},
            {"bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, kDouble,
-            [=](const R& r) { return positive(r.bus_gbps); }, "mean over the kinds of collectives"},
+            [=](const R& r) { return positive(r.bus_gbps); },
+            "mean over the collectives, weighted by their transfer times"},
            {"latest_rank", "latest rank", Unit::kNone, kInt,
             [](const R& r) { return r.latest_rank ? Value(*r.latest_rank) : Value(); },
             "rank that starts its collectives last on average; only an alarm means that this "
@@ -84,7 +85,7 @@ std::vector<HtmlTrend> trends_of(const WatchState& state) {
   using W = WatchedWindow;
   return {trend_of(state, "step (ms)", [](const W& w) { return w.step_ms > 0 ? w.step_ms : kNone; },
                    {}),
-          trend_of(state, "bus bandwidth, mean over the kinds of collectives (GB/s)",
+          trend_of(state, "bus bandwidth, weighted by transfer time (GB/s)",
                    [](const W& w) { return w.bus_gbps > 0 ? w.bus_gbps : kNone; },
                    {AlarmKind::kBandwidth}),
           trend_of(state, "lateness of the latest rank (us)",

@@ -114,5 +114,23 @@ TEST(WatchWindow, APipelineIsNoHang) {
   EXPECT_EQ(stuck.gaps[0].collectives, 1); // step 2 is the last one and may be incomplete
 }
 
+// In each step, 4000 bytes take 1 ms and 4 bytes take 10 us: bus bandwidth is 1.5 x bytes / time.
+TEST(WatchWindow, BandwidthIsWeightedByTransferTime) {
+  std::vector<WatchedRank> ranks;
+  for (std::int64_t r = 0; r < 4; ++r) {
+    WatchedRank& rank = ranks.emplace_back();
+    rank.collectives.rank = r;
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      rank.steps.push_back(step);
+      add_all_reduce(rank.collectives, step, (step * 100 + 20) * kMs, kMs, 0);
+      add_all_reduce(rank.collectives, step, (step * 100 + 40) * kMs, kMs / 100, 0);
+      rank.collectives.rows.back().in_nelems = rank.collectives.rows.back().out_nelems = 1;
+    }
+  }
+  const WatchWindow window = watch_window(std::move(ranks), "steps 0-2");
+  EXPECT_EQ(window.bandwidths.size(), 2U);
+  EXPECT_NEAR(summary_of(window, 1, 4).bus_gbps, 1.5 * 4004 / 1.01e6, 1e-9);
+}
+
 } // namespace
 } // namespace rankscope

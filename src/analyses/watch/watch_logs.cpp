@@ -205,6 +205,9 @@ void LogWatch::fold(const Key& key, const LogCollective& collective, const LogGr
                                          group_text(comm, group.name));
     if (window.bus_gbps.size() < kMostKinds || window.bus_gbps.count(what) > 0)
       add(window.bus_gbps[what], slot, collective.bus_gbps);
+    const double transfer_us = std::max(1U, *std::ranges::min_element(collective.exec_us));
+    window.transfer_us += transfer_us;
+    window.gbps_transfer_us += collective.bus_gbps * transfer_us;
   }
   const std::size_t n = collective.exec_us.size();
   if (n < 2 || !collective.timed || !synchronises_watch_logs(call))

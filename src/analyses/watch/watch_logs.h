@@ -54,6 +54,8 @@ struct LogWindow {
   std::map<std::uint32_t, std::uint64_t> records;        ///< by process
   std::map<std::uint32_t, std::vector<LogSlot>> late_us; ///< by process
   std::map<std::string, std::vector<LogSlot>> bus_gbps;  ///< by group, call and size
+  double transfer_us = 0;      ///< sum over the collectives with a bandwidth
+  double gbps_transfer_us = 0; ///< sum of bandwidth x transfer time
 };
 
 /// Returns a text such as "default_pg 0x7f" for a communicator and its name, which may be "".

@@ -79,6 +79,8 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
   std::ranges::sort(out.lateness, [](const auto& a, const auto& b) { return a.rank < b.rank; });
   for (const auto& [what, slots] : window.bus_gbps)
     out.bandwidths.push_back({what, samples_of(slots)});
+  if (window.transfer_us > 0)
+    out.bus_gbps = window.gbps_transfer_us / window.transfer_us;
   out.gaps = gaps(number);
   for (Alarm& alarm : judge_.judge(out))
     alarms.push_back(std::move(alarm));

@@ -36,7 +36,7 @@ template <class Archive, PartOf<LogSlot> Row> void part_fields(Archive& archive,
   archive(r.sum, r.n);
 }
 template <class Archive, PartOf<LogWindow> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.records, r.late_us, r.bus_gbps);
+  archive(r.records, r.late_us, r.bus_gbps, r.transfer_us, r.gbps_transfer_us);
 }
 template <class Archive, PartOf<WatchState> Row> void part_fields(Archive& archive, Row& s) {
   archive(s.read, s.ranks, s.world, s.open, s.reached, s.windows_begun, s.judged_step, s.judge,

@@ -40,6 +40,19 @@ std::vector<WatchedBandwidth> bandwidths_of(const CollectiveFacts& facts) {
   return out;
 }
 
+/// Returns the mean over the collectives, weighted by transfer time. Small collectives take much
+/// of the number of collectives, but little of the time.
+double mean_bandwidth(const CollectiveFacts& facts) {
+  double sum = 0;
+  double weight = 0;
+  for (const SyncCollective& s : facts.synchronising)
+    if (const TimedCollective& t = *s.timed; std::isfinite(t.bus_gbps) && t.bus_gbps > 0) {
+      sum += t.bus_gbps * static_cast<double>(t.latency_ns);
+      weight += static_cast<double>(t.latency_ns);
+    }
+  return weight > 0 ? sum / weight : 0;
+}
+
 /// The steps that each rank recorded, ascending.
 using Recorded = std::map<std::int64_t, std::vector<std::int64_t>>;
 
@@ -173,6 +186,7 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
                                               : std::nullopt});
   std::ranges::sort(out.lateness, [](const auto& a, const auto& b) { return a.rank < b.rank; });
   out.bandwidths = bandwidths_of(*facts);
+  out.bus_gbps = mean_bandwidth(*facts);
   out.gaps = WatchWindowGaps(recorded, *facts)();
   return out;
 }
@@ -184,10 +198,7 @@ WatchedWindow summary_of(const WatchWindow& window, std::size_t number, std::siz
   out.ranks = window.ranks;
   out.known_ranks = known;
   out.step_ms = window.step_ms;
-  std::vector<double> gbps;
-  for (const WatchedBandwidth& row : window.bandwidths)
-    gbps.push_back(sample_stats(row.gbps).mean);
-  out.bus_gbps = sample_stats(gbps).mean;
+  out.bus_gbps = window.bus_gbps;
   for (const WatchedLateness& row : window.lateness)
     if (const double mean = sample_stats(row.late_us).mean;
         !out.latest_rank || mean > out.late_us) {

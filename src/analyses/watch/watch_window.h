@@ -50,6 +50,7 @@ struct WatchWindow {
   std::size_t ranks = 0;
   double step_ms = 0;         ///< mean over the ranks; 0: unknown
   double exposed_percent = 0; ///< exposed percentage of the collectives' time, over the ranks
+  double bus_gbps = 0;        ///< mean over the collectives, weighted by transfer time; 0: unknown
   std::vector<WatchedLateness> lateness;    ///< ascending by rank
   std::vector<WatchedBandwidth> bandwidths; ///< ascending by `what`
   std::vector<WatchedGap> gaps;
@@ -61,7 +62,7 @@ struct WatchedWindow {
   std::size_t number = 0, ranks = 0, known_ranks = 0;
   double step_ms = 0;
   std::optional<double> exposed_percent; ///< empty for windows from logs
-  double bus_gbps = 0; ///< mean over the kinds of collectives; 0 without collectives
+  double bus_gbps = 0;                   ///< WatchWindow::bus_gbps
   std::optional<std::int64_t> latest_rank;
   double late_us = 0; ///< mean lateness of latest_rank
 };
