@@ -172,8 +172,7 @@ TEST(WatchScenarios, EachKindOfCollectiveHasItsReason) { // HA-D6
   EXPECT_ONCE_WITHIN(times_of(raised, AlarmKind::kBandwidth, "AllReduce"), 180, 330);
   EXPECT_ONCE_WITHIN(times_of(raised, AlarmKind::kBandwidth, "AllGather"), 360, 510);
   // the page shows the bandwidth as a line, and marks both windows (HA-D12)
-  const std::size_t chart =
-      falls.page.find("bus bandwidth, mean over the kinds of collectives (GB/s)");
+  const std::size_t chart = falls.page.find("bus bandwidth, weighted by transfer time (GB/s)");
   ASSERT_NE(chart, std::string::npos);
   const std::string_view svg =
       std::string_view(falls.page).substr(chart, falls.page.find("</svg>", chart) - chart);

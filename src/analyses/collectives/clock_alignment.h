@@ -73,7 +73,7 @@ struct ClockOffset {
 
 /// Returns one line about a rank if its clock is not aligned or its collective ends are
 /// scattered(), else "". Example: "rank 3: its clock is not aligned: the ends of 40 collectives
-/// scatter by 1175.0 µs around those of rank 0, the starts by 300.0 µs".
+/// scatter by 1175.0 us around those of rank 0, the starts by 300.0 us".
 [[nodiscard]] std::string clock_note(const ClockOffset& clock);
 
 } // namespace rankscope
