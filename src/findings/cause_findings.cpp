@@ -563,7 +563,8 @@ std::string long_step_text(const LongStep& step) {
 std::string unexplained_rank_text(const CauseFacts& facts, std::int64_t rank, double excess_ms) {
   const std::string peers = facts.ranks == 2 ? "the other" : "its peers";
   const auto parts = std::ranges::find(facts.late_rank_parts, rank, &LateRankParts::rank);
-  const bool late = parts == facts.late_rank_parts.end() || parts->all.excess_ms > facts.floor_ms;
+  const bool late = !(excess_ms > 0) || parts == facts.late_rank_parts.end() ||
+                    parts->all.excess_ms > facts.floor_ms;
   return fmt::format(
       "rank {} {}; {}", rank,
       excess_ms > 0 ? fmt::format("computes {} ms longer than {}", number3(excess_ms), peers)
