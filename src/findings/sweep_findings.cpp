@@ -435,15 +435,15 @@ void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
 
 /// Adds a note if configurations differ in their numbers of steps.
 void add_step_numbers(const std::vector<ConfigurationRanks>& groups, std::vector<Finding>& out) {
-  const auto [fewest, most] = std::ranges::minmax(groups, {}, &ConfigurationRanks::mean_steps);
-  if (!(fewest.mean_steps() > 0) || fewest.mean_steps() == most.mean_steps())
+  const auto steps = different_steps(groups);
+  if (!steps)
     return;
-  const auto number = [](double steps) { // a mean over ranks
-    return with_decimals(steps, steps == std::round(steps) ? 0 : 1);
+  const auto number = [](double mean) { // over the ranks
+    return with_decimals(mean, mean == std::round(mean) ? 0 : 1);
   };
   Finding f = finding_of(rules::different_steps, "run", "");
-  set_headline(f, fmt::format("Configurations have {} to {} steps", number(fewest.mean_steps()),
-                              number(most.mean_steps())));
+  set_headline(f, fmt::format("Configurations have {} to {} steps", number(steps->first),
+                              number(steps->second)));
   f.evidence = "Times of complete traces cover different lengths of time; times per step are "
                "comparable";
   out.push_back(std::move(f));

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace rankscope {
@@ -72,16 +71,6 @@ const ConfigurationRanks* group_of(const Side& side, const std::string& label) {
   return nullptr;
 }
 
-/// Returns whether all configurations have steps, but not all the same number: then the times of
-/// complete traces cannot be compared.
-bool steps_differ(const std::vector<Side>& sides) {
-  std::set<double> numbers;
-  for (const Side& side : sides)
-    for (const ConfigurationRanks& group : side.groups)
-      numbers.insert(group.mean_steps());
-  return numbers.size() > 1 && *numbers.begin() > 0;
-}
-
 /// Marks configurations whose steps differ significantly from the first side. The test is Welch's,
 /// with a corrected level for all cells of these tables. A difference does not count if the shown
 /// means have the opposite sign.
@@ -107,11 +96,11 @@ void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlR
   }
 }
 
-HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
+/// `per_step`: divides the times of complete traces by the numbers of their steps.
+HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind, bool per_step) {
   HtmlSection section;
   section.title = fmt::format("mean {}", time_kind_name(kind));
   section.level = 3;
-  const bool per_step = steps_differ(sides);
   section.unit = per_step ? "ms per step" : "ms";
   Join join(sides.size());
   for (std::size_t s = 0; s < sides.size(); ++s)
@@ -337,14 +326,18 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against,
   HtmlSection timelines;
   timelines.title = "GPU time";
   timelines.note = "Means over ranks for each configuration." + against;
-  if (steps_differ(sides))
+  std::vector<ConfigurationRanks> groups;
+  for (const Side& side : sides)
+    groups.insert(groups.end(), side.groups.begin(), side.groups.end());
+  const bool per_step = different_steps(groups).has_value();
+  if (per_step)
     timelines.note += " Numbers of steps differ, so the time of a trace is divided by its steps.";
   if (sides.size() > 1)
     timelines.note += " Grey: no significant difference (Welch's interval over profiler steps, 95 "
                       "% over all cells of these tables). No colour: there is no interval.";
   page.sections.push_back(std::move(timelines));
   for (const TimeKind kind : kShownTimes) {
-    HtmlSection section = timeline_section(sides, kind);
+    HtmlSection section = timeline_section(sides, kind, per_step);
     compare_times(sides, kind, findings);
     page.sections.push_back(std::move(section));
   }

@@ -286,6 +286,17 @@ double ConfigurationRanks::mean_steps() const {
   return ranks.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(ranks.size());
 }
 
+std::optional<std::pair<double, double>>
+different_steps(std::span<const ConfigurationRanks> groups) {
+  std::vector<double> steps;
+  for (const ConfigurationRanks& group : groups)
+    steps.push_back(group.mean_steps());
+  if (steps.empty())
+    return std::nullopt;
+  const auto [fewest, most] = std::ranges::minmax(steps);
+  return fewest > 0 && fewest < most ? std::optional(std::pair(fewest, most)) : std::nullopt;
+}
+
 std::vector<ConfigurationRanks> by_configuration(const std::vector<RankRecord>& records) {
   std::vector<ConfigurationRanks> out;
   std::map<std::string, std::size_t> place;

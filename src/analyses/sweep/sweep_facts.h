@@ -12,7 +12,9 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -59,6 +61,11 @@ struct ConfigurationRanks {
 /// outlive the result.
 [[nodiscard]] std::vector<ConfigurationRanks>
 by_configuration(const std::vector<RankRecord>& records);
+
+/// Returns the smallest and the largest mean_steps() of the configurations. Empty if they are equal
+/// or if one has no steps. If set, the times of complete traces cannot be compared.
+[[nodiscard]] std::optional<std::pair<double, double>>
+different_steps(std::span<const ConfigurationRanks> groups);
 
 /// The kinds of time that the summary shows, in its order.
 inline constexpr std::array kSummaryKinds = {TimeKind::kComputation,   TimeKind::kExposedComm,

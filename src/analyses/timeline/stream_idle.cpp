@@ -15,13 +15,12 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
     "the next work was launched after the stream had become idle",
     "the next work was launched before the gap and starts within 30 \u00b5s",
     "the next work starts after more than 30 \u00b5s and was launched before the gap, or its "
-    "launch is "
-    "not in the trace"};
+    "launch is not in the trace"};
 
 using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
 
-/// Returns the gaps of one stream by cause. Sorts the events by start, end and launch, so that
-/// their order in the trace does not matter.
+/// Returns the gaps of one stream by cause. `events`: at least one. Sorts them by start, end and
+/// launch, so that their order in the trace does not matter.
 StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
   const Events& e = t.trace.events;
   const auto launched = [&](EventId i) {
@@ -32,7 +31,7 @@ StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
            std::tuple(e.ts_ns[b], e.dur_ns[b], launched(b));
   });
   StreamGaps out;
-  std::int64_t before = std::numeric_limits<std::int64_t>::max(); // end of all earlier events
+  std::int64_t before = t.trace.end_ns(events.front()); // end of all earlier events
   for (const EventId i : events) {
     if (const std::int64_t start = e.ts_ns[i]; start > before) {
       const std::int64_t gap = start - before;
@@ -41,7 +40,7 @@ StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
                                                           : StreamIdleCause::kOther;
       out[static_cast<std::size_t>(cause)].push_back(gap);
     }
-    before = i == events.front() ? t.trace.end_ns(i) : std::max(before, t.trace.end_ns(i));
+    before = std::max(before, t.trace.end_ns(i));
   }
   return out;
 }

@@ -103,14 +103,15 @@ void add_operators(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   for (const TopRank& rank : parts.ranks)
     add_totals(sums, rank.operators);
   double all_ns = 0;
-  double no_operator_ns = unlinked_ns(parts);
+  const double unlinked = unlinked_ns(parts);
+  double no_operator_ns = unlinked;
   for (const OperatorTotal& o : sums) {
     all_ns += o.kernel_ns;
     no_operator_ns += recorded(o) ? 0 : o.kernel_ns;
   }
   out.overview.operator_ms = ns_to_ms(all_ns);
   out.overview.no_operator_ms = ns_to_ms(no_operator_ns);
-  all_ns += unlinked_ns(parts);
+  all_ns += unlinked;
   out.overview.work_ms = ns_to_ms(all_ns);
   if (std::none_of(sums.begin(), sums.end(), recorded))
     return;
