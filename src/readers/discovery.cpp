@@ -33,6 +33,62 @@ std::vector<std::string> with_name(std::vector<std::string> paths, const std::st
   return some.empty() ? paths : some;
 }
 
+/// Returns whether the rank is in a folder name, not in the file name: ".../rank*/name".
+bool rank_in_folder(const Candidate& c) {
+  const std::size_t star = c.group.find('*');
+  return star != std::string::npos && c.group.find('/', star) != std::string::npos;
+}
+
+/// Returns the key of the group of a file: "c" and the folder of its configuration, or "f" and the
+/// folder that contains the rank folders, or "n" and the name pattern without the step or time of
+/// the window.
+std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
+  // append() is used because g++ 12 warns that "c" + text may overlap
+  std::string key = config ? "c" : rank_in_folder(c) ? "f" : "n";
+  if (config)
+    key += config->folder;
+  else if (rank_in_folder(c))
+    key.append(c.group, 0, c.group.find('*'));
+  else
+    key += window_name(c.group).rest;
+  return key;
+}
+
+/// Sets the rank of each file from its header if the names number the ranks of each node from 0:
+/// names of several groups (group_key()) contain the same rank, but no rank of the headers occurs
+/// in two groups. Returns whether it did so. Headers are read in the order of the ranks in the
+/// names, so that for separate runs two headers are enough.
+bool rank_by_node(std::vector<Candidate>& files, const DiscoverOptions& options) {
+  std::map<std::int64_t, std::vector<std::pair<Candidate*, std::string>>> by_name;
+  bool repeats = false;
+  for (Candidate& c : files) {
+    if (!c.too_large.empty())
+      continue;
+    if (!c.rank)
+      return false;
+    auto& same = by_name[*c.rank];
+    same.emplace_back(&c, group_key(c, std::nullopt));
+    repeats = repeats || same.back().second != same.front().second;
+  }
+  if (!repeats)
+    return false;
+  std::map<std::int64_t, std::string> group_of; // by rank in the header
+  std::vector<std::int64_t> ranks;
+  for (const auto& [name, same] : by_name)
+    for (const auto& [c, group] : same) {
+      const FileInfo head = inspect_file(c->path, options.known);
+      if (!head.trace || head.ranks.size() != 1 ||
+          group_of.emplace(head.ranks.front(), group).first->second != group)
+        return false;
+      ranks.push_back(head.ranks.front());
+    }
+  auto next = ranks.begin();
+  for (const auto& [name, same] : by_name)
+    for (const auto& [c, group] : same)
+      c->rank = *next++;
+  return true;
+}
+
 using TracesByProcess = std::map<std::string, std::vector<std::string>>; ///< by WindowName::rest
 
 /// Collects the ranks of one run from its files, and then fills the plan.
@@ -41,9 +97,11 @@ public:
   Ranks(RunPlan& plan, const DiscoverOptions& options, Diagnostics& diag)
       : plan_(plan), options_(options), diag_(diag) {}
 
-  /// Groups the files by rank. The rank is read from the file name, otherwise from the header.
+  /// Groups the files by rank. The rank is read from the file name, otherwise from the header; see
+  /// also rank_by_node().
   Result<void> sort(std::vector<Candidate> files) {
     std::erase_if(files, [this](const Candidate& c) { return too_large(c); });
+    rank_by_node(files, options_);
     for (const Candidate& c : files)
       if (c.rank)
         by_rank_[*c.rank].push_back(c.path);
@@ -229,12 +287,6 @@ std::string group_label(const std::string& group) {
   return out.empty() ? "run" : out;
 }
 
-/// Returns whether the rank is in a folder name, not in the file name: ".../rank*/name".
-bool rank_in_folder(const Candidate& c) {
-  const std::size_t star = c.group.find('*');
-  return star != std::string::npos && c.group.find('/', star) != std::string::npos;
-}
-
 /// The files of one configuration of a sweep, which become a run.
 struct Group {
   RunPlan plan;
@@ -261,21 +313,6 @@ RunPlan plan_of(const std::string& root, const std::string& file, const Candidat
     plan.configuration.label = group_label(c.group);
   }
   return plan;
-}
-
-/// Returns the key of the group of a file: "c" and the folder of its configuration, or "f" and the
-/// folder that contains the rank folders, or "n" and the name pattern without the step or time of
-/// the window.
-std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
-  // append() is used because g++ 12 warns that "c" + text may overlap
-  std::string key = config ? "c" : rank_in_folder(c) ? "f" : "n";
-  if (config)
-    key += config->folder;
-  else if (rank_in_folder(c))
-    key.append(c.group, 0, c.group.find('*'));
-  else
-    key += window_name(c.group).rest;
-  return key;
 }
 
 Groups group_files(const std::string& root, const std::vector<std::string>& files,
@@ -329,6 +366,20 @@ Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& f
       "one run, give --rank-regex or --trace-pattern"};
 }
 
+/// Replaces groups by one run of `files` in `folder`.
+void replace(const std::vector<std::string>& keys, std::vector<Candidate> files,
+             const std::string& root, const std::string& folder, Groups& groups) {
+  Group joined;
+  joined.files = std::move(files);
+  joined.plan.folder = folder;
+  const std::string top = without_slash(root);
+  joined.plan.configuration.label =
+      folder.size() > top.size() + 1 ? group_label(folder.substr(top.size() + 1)) : last_part(root);
+  for (const std::string& key : keys)
+    groups.erase(key);
+  groups.emplace("h" + folder, std::move(joined));
+}
+
 /// Joins the files of a folder into one run if their names contain no rank and their headers
 /// contain different ranks: "worker3_step_12.1688.pt.trace.json", or "HOST_PID.TIME.pt.trace.json"
 /// (the default of torch). If all headers contain the same rank, the groups do not change. Errors:
@@ -344,7 +395,7 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
   for (const auto& [folder, keys] : by_folder) {
     if (keys.size() < 2)
       continue;
-    Group joined;
+    std::vector<Candidate> joined;
     std::set<std::int64_t> ranks;
     std::vector<std::string> joined_keys;
     std::vector<std::string> nameless;
@@ -358,23 +409,38 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
       joined_keys.push_back(key);
       for (Candidate& c : files) {
         ranks.insert(*c.rank);
-        joined.files.push_back(std::move(c));
+        joined.push_back(std::move(c));
       }
     }
     if (nameless.size() > 1 && !options.files_as_runs)
       return ranks_or_runs(folder, nameless);
     if (ranks.size() < 2)
       continue;
-    joined.plan.folder = folder;
-    const std::string top = without_slash(root);
-    joined.plan.configuration.label = folder.size() > top.size() + 1
-                                          ? group_label(folder.substr(top.size() + 1))
-                                          : last_part(root);
-    for (const std::string& key : joined_keys)
-      groups.erase(key);
-    groups.emplace("h" + folder, std::move(joined));
+    replace(joined_keys, std::move(joined), root, folder, groups);
   }
   return {};
+}
+
+/// Joins the groups below a folder into one run if they are its nodes (rank_by_node()).
+void join_nodes(const std::string& root, const DiscoverOptions& options, Groups& groups) {
+  const std::string top = without_slash(root);
+  // keys of groups by folder; a folder comes after the folders in it
+  std::map<std::string, std::vector<std::string>, std::greater<>> by_folder;
+  for (const auto& [key, group] : groups)
+    if (key.front() == 'n' || key.front() == 'f')
+      by_folder[without_slash(group.plan.folder)].push_back(key);
+  for (auto at = by_folder.begin(); at != by_folder.end(); ++at) {
+    const auto& [folder, keys] = *at;
+    if (keys.size() == 1 && folder.size() > top.size()) {
+      by_folder[fs::path(folder).parent_path().string()].push_back(keys.front());
+      continue;
+    }
+    std::vector<Candidate> files;
+    for (const std::string& key : keys)
+      files.insert(files.end(), groups.at(key).files.begin(), groups.at(key).files.end());
+    if (rank_by_node(files, options))
+      replace(keys, std::move(files), root, folder, groups);
+  }
 }
 
 /// Reports folders that are named like a configuration but contain no trace.
@@ -479,6 +545,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
   RS_TRY(const Listing found, list_traces(root, options.known, diag));
   Groups groups = group_files(root, found.files, names, configs, !options.config_regex.empty());
   RS_CHECK(join_by_header(root, options, groups));
+  join_nodes(root, options, groups);
   name_empty(root, found.folders, configs, groups, diag);
   std::vector<RunPlan> out;
   std::set<std::string> labels;

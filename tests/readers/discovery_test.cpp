@@ -449,5 +449,41 @@ TEST_F(Discovery, RanksMissingAtTheEndAreToldByTheHeads) {
   EXPECT_TRUE(diag_.data_lost());
 }
 
+// Two nodes whose launchers number the ranks of each node from 0.
+TEST_F(Discovery, RanksOfNodesThatCountFromZeroComeFromTheHeaders) {
+  const auto header = [](int rank) {
+    return fmt::format(
+        R"({{"distributedInfo": {{"rank": {}, "world_size": 4}}, "traceEvents": []}})", rank);
+  };
+  for (const char* name : {"node{}/rank{}.json", "node{}/rank{}/trace.json",
+                           "node{}/torch_profiler/rank{}/trace_step3.json", "node{}_rank{}.json"}) {
+    SCOPED_TRACE(name);
+    fs::remove_all(at("run"));
+    for (const int node : {0, 1})
+      for (const int local : {0, 1})
+        file("run/" + fmt::format(fmt::runtime(name), node, local), header(2 * node + local));
+    const Result<RunPlan> run = discover_run({at("run")}, options_, diag_);
+    ASSERT_TRUE(run) << run.error().message();
+    EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1, 2, 3}));
+    const auto plans = sweep();
+    ASSERT_EQ(plans.size(), 1U);
+    EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{0, 1, 2, 3}));
+    EXPECT_EQ(plans[0].configuration.label, "run");
+    EXPECT_EQ(fs::path(plans[0].ranks[3].path).lexically_relative(at("run")),
+              fmt::format(fmt::runtime(name), 1, 1));
+    EXPECT_TRUE(diag_.empty()) << diag_.problems()[0].sentence;
+  }
+}
+
+TEST_F(Discovery, RunsWithTheSameRanksInTheirHeadersStaySeparate) {
+  for (const char* run : {"before", "after"})
+    for (const int rank : {0, 1})
+      file(fmt::format("{}/rank{}.json", run, rank),
+           fmt::format(R"({{"distributedInfo": {{"rank": {}, "world_size": 2}}}})", rank));
+  EXPECT_EQ(sweep().size(), 2U);
+  EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().what,
+            "rank 0 has several traces: after/rank0.json, before/rank0.json");
+}
+
 } // namespace
 } // namespace rankscope
