@@ -489,6 +489,23 @@ TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {
   }
 }
 
+TEST(LibraryTrace, TagsOfLaunchersGiveTheRanksOfNcclLines) {
+  const auto call = [](int root) {
+    return fmt::format(
+        "NCCL INFO Broadcast: opCount 2 sendbuff 0x7f recvbuff 0x7f count 1 datatype 7 "
+        "op 0 root {} comm 0x5 [nranks=4] stream 0x5\n",
+        root);
+  };
+  Traced t("[rank1]: n1:5:7 [0] " + call(3) + "[1,3]<stderr>:n1:6:8 [1] " + call(3) +
+           "n1:5:7 [0] " + call(3));
+  ASSERT_EQ(t.detail.size(), 1U);
+  EXPECT_EQ(t.detail[0]["ranks"], "2");
+  EXPECT_EQ(t.detail[0]["processes"], "2");                                 // n1:5 and n1:6
+  const Traced outside("n1:5:7 [0] " + call(4) + "n1:5:7 [0] " + call(-1)); // ranks 0 to 3
+  EXPECT_EQ(outside.count(LogKind::kRccl).calls, 0U);
+  EXPECT_EQ(outside.count(LogKind::kRccl).damaged, 2U);
+}
+
 // HA-B34: text that a second process wrote into a line is parsed as a separate line.
 TEST(LibraryTrace, ACompleteCallBehindATornOneCounts) {
   const std::string call = "n1:5:5 [0] NCCL INFO AllReduce: opCount 3 sendbuff 0x1 recvbuff 0x1 "

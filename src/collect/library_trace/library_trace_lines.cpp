@@ -235,7 +235,7 @@ bool LibraryTrace::State::take_nccl(LogStream& s, std::string_view before, std::
     (void)take_last_nccl(s, text, t_s);
     return true;
   case NcclLine::kCall:
-    add(s, "", nccl, t_s);
+    add(s, before, nccl, t_s);
     if (nccl.call.kind == LogKind::kRcclKernel)
       time_kernel(before, text);
     return true;

@@ -120,7 +120,7 @@ bool read_call(std::string_view text, Call& c) {
       return false;
   }
   return c.count >= 0 && c.type >= 0 && c.type < static_cast<std::int64_t>(kTypes.size()) &&
-         c.op >= 0 && c.ranks >= 1 && c.ranks <= kMostRanks &&
+         c.op >= 0 && c.ranks >= 1 && c.ranks <= kMostRanks && c.root >= 0 && c.root < c.ranks &&
          (!c.global_rank || (*c.global_rank >= 0 && *c.global_rank < c.ranks));
 }
 
@@ -146,13 +146,15 @@ void describe(const Collective& kind, std::string_view name, const Call& c, Libr
               (kind.per_rank ? static_cast<double>(c.ranks) : 1.0);
 }
 
-/// Returns HOST:PID of `HOST:PID:TID [DEV]` in front of NCCL INFO.
+/// Returns HOST:PID of `HOST:PID:TID [DEV]` in front of NCCL INFO. Open MPI's --tag-output adds
+/// "[job,rank]<stderr>:" without a blank.
 std::string_view process_of(std::string_view before) {
   before = trimmed(before);
   while (!before.empty()) {
     const std::size_t blank = before.rfind(' ');
-    const std::string_view word =
-        blank == std::string_view::npos ? before : before.substr(blank + 1);
+    std::string_view word = blank == std::string_view::npos ? before : before.substr(blank + 1);
+    if (const std::size_t tag = word.rfind(">:"); tag != std::string_view::npos)
+      word.remove_prefix(tag + 2);
     const std::size_t last = word.rfind(':');
     if (last != std::string_view::npos && last > 0 &&
         word.rfind(':', last - 1) != std::string_view::npos)
