@@ -230,19 +230,18 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   RunPlan plan;
   plan.folder = trace.trace.path;
   plan.ranks.push_back({trace.rank, trace.trace.path, 0, std::nullopt});
-  const RankItem item{plan, plan.ranks.front(), 0, 0};
+  Session session;
+  session.diagnostics = diagnostics;
+  const bool causes = trace.trace.python_events_skipped == 0;
+  if (!causes)
+    session.diagnostics.add(counters::causes_need_python(), plan.folder);
   Needs needs;
-  const TopNeeds keys(needs, request.report, false);
-  RS_TRY(RankFacts rank_facts, needs.extract(item, trace));
+  const TopNeeds keys(needs, request.report, causes);
+  RS_TRY(RankFacts rank_facts, needs.extract({plan, plan.ranks.front(), 0, 0}, trace));
   TopParts parts;
-  keys.put(item, rank_facts, parts);
+  keys.put({plan, plan.ranks.front(), 0, 0}, rank_facts, parts);
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
-  Diagnostics shown = diagnostics;
-  note_missing_ranks(parts, shown);
-  const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
-  TopFacts out = top_facts(parts, facts, shown, input_of(request, trace.trace.path, false));
-  out.findings = top_findings(out, parts, facts, nullptr);
-  return out;
+  return combine_top(session, plan, parts, collectives ? &*collectives : nullptr, request);
 }
 
 } // namespace rankscope

@@ -30,7 +30,8 @@ struct TopRequest {
 Result<TopFacts> top_of(Session& session, const TopRequest& request);
 
 /// Returns the facts of a trace in memory, equal to top_of() on its file, for reports that show
-/// them next to their sheets. `diagnostics`: shown as warnings.
+/// them next to their sheets. If Python frames were not read, a note replaces the causes.
+/// `diagnostics`: shown as warnings.
 Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,
                               const Diagnostics& diagnostics, std::size_t top_k);
 

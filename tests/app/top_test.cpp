@@ -2,6 +2,7 @@
 // only if the data show one. Also tests which files the watch mode reads, waits for, and forgets.
 #include "app/top.h"
 
+#include "app/report_trace.h"
 #include "small_sweep.h"
 #include "temp_folder.h"
 
@@ -91,6 +92,31 @@ TEST(Top, SumsOverRanksAreTheSumsOfEach) {
   for (const TopIdle& i : all.idle)
     causes += i.ms;
   EXPECT_NEAR(causes, idle / 4, 1e-9);
+}
+
+// The overview of a report's workbook lists the findings of top, with the same causes first.
+TEST(Top, AReportListsTheSameFindings) {
+  const test::TempFolder folder;
+  synth::Options options = run_options();
+  options.inject.work.push_back({synth::AddedWork::kLoader, 20});
+  const std::string trace = make_run(folder, options) + "/rank0/trace_step19.json";
+  ReportRequest request;
+  request.trace = trace;
+  request.outputs.file = folder.path("report.xlsx");
+  request.top = true;
+  Session session;
+  const auto report = report_trace(session, request);
+  ASSERT_TRUE(report) << report.error().message();
+  const auto headlines = [](const TopFacts& facts) {
+    std::vector<std::string> out;
+    for (const Finding& f : facts.findings)
+      out.push_back(f.headline + ": " + f.evidence + ": " + f.action);
+    return out;
+  };
+  ASSERT_FALSE(report->top->findings.empty());
+  EXPECT_TRUE(report->top->findings[0].headline.starts_with("The GPU waits for the data loader"))
+      << report->top->findings[0].headline;
+  EXPECT_EQ(headlines(*report->top), headlines(facts_of(trace)));
 }
 
 TEST(Top, AMissingRankIsSaidFirst) {
