@@ -24,6 +24,11 @@ void add_gpu(PageBlob& page, const GpuArch& gpu) {
   json.end_object();
 }
 
+/// NaN for operators without a roofline or without time.
+double percent_of_roofline(const PageOperator& o) {
+  return o.mean_us > 0 ? 100 * o.roofline_us / o.mean_us : std::nan("");
+}
+
 Schema<PageOperator> page_operator_schema() {
   using R = PageOperator;
   using enum CellKind;
@@ -44,7 +49,7 @@ Schema<PageOperator> page_operator_schema() {
            {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops, "mean over the calls"},
            {"tbps", "TB/s", Unit::kTBps, &R::tbps, "mean over the calls"},
            {"roofline_percent", "of roofline (%)", Unit::kPercent,
-            [](const R& r) { return 100 * r.roofline_us / r.mean_us; },
+            [](const R& r) { return percent_of_roofline(r); },
             "minimum time the GPU allows, over the mean time of a call"},
            {"bound", "bound", Unit::kNone, kText,
             [](const R& r) {
