@@ -330,18 +330,32 @@ const std::string& name_of(const std::string& name, const Sides& sides) {
   return found == sides.kernels.end() ? name : found->second;
 }
 
+std::string part_of_difference(const Change& row) {
+  constexpr double kShown = 0.5; // a smaller value rounds to 0 or -0
+  constexpr double kMost = 200;  // the parts cancel: the difference is small against them
+  return row.share_percent && std::abs(*row.share_percent) >= kShown &&
+                 std::abs(*row.share_percent) <= kMost
+             ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
+             : std::string();
+}
+
 /// Sets the headline to "Kernel K" or "Idle time" and `rest`. A long name is shortened.
-void set_change_headline(Finding& out, const Change& row, const Sides& sides,
-                         const std::string& rest) {
+void set_change_headline(Finding& out, const Change& row, const Sides& sides, std::string rest) {
   constexpr std::size_t kShortest = 16;
   const std::string what = capital(row.what);
-  if (row.what == "idle time" || row.what == "wait at collectives")
+  const bool named = row.what != "idle time" && row.what != "wait at collectives";
+  const std::string& name = name_of(row.name, sides);
+  const std::size_t name_width = named ? 1 + std::min(display_width(name), kShortest) : 0;
+  if (const std::string part = part_of_difference(row);
+      display_width(what) + name_width + display_width(rest + part) <= kHeadlineWidth)
+    rest += part;
+  if (!named)
     return set_headline(out, what + rest);
   const std::size_t used_width = display_width(what) + 1 + display_width(rest);
-  set_headline(out, what + " " +
-                        brief(name_of(row.name, sides),
-                              kHeadlineWidth - std::min(used_width, kHeadlineWidth - kShortest)) +
-                        rest);
+  set_headline(out,
+               what + " " +
+                   brief(name, kHeadlineWidth - std::min(used_width, kHeadlineWidth - kShortest)) +
+                   rest);
 }
 
 /// Returns a name for a row that is unique in its list.
@@ -354,21 +368,11 @@ std::string change_subject(const Change& row) {
   return out;
 }
 
-std::string part_of_difference(const Change& row) {
-  constexpr double kShown = 0.5; // a smaller value rounds to 0 or -0
-  constexpr double kMost = 200;  // the parts cancel: the difference is small against them
-  return row.share_percent && std::abs(*row.share_percent) >= kShown &&
-                 std::abs(*row.share_percent) <= kMost
-             ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
-             : std::string();
-}
-
 Finding work_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
   Finding out = finding_of(row.what == "operator" ? rules::changed_operator : rules::changed_work,
                            row.what, sides.before + change_subject(row));
   set_change(out, row, changed);
   const std::string amount = number3(std::fabs(row.difference_ms));
-  const std::string part = part_of_difference(row);
   const char* const direction = row.difference_ms < 0 ? "less" : "more";
   // own times do not contain what other work hides
   const bool exposed = row.what == "collective" || row.what == "copy";
@@ -378,14 +382,14 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
   case ChangeState::kBoth:
   case ChangeState::kReplaced:
     set_change_headline(out, row, sides,
-                        fmt::format(" takes {} ms {}{} per step{}", amount, direction,
-                                    exposed ? " exposed time" : "", part));
+                        fmt::format(" takes {} ms {}{} per step", amount, direction,
+                                    exposed ? " exposed time" : ""));
     break;
   case ChangeState::kNew:
-    set_change_headline(out, row, sides, fmt::format(" is new and takes {}{}", takes, part));
+    set_change_headline(out, row, sides, fmt::format(" is new and takes {}", takes));
     break;
   case ChangeState::kVanished:
-    set_change_headline(out, row, sides, fmt::format(" took {} and is gone{}", takes, part));
+    set_change_headline(out, row, sides, fmt::format(" took {} and is gone", takes));
     break;
   }
   out.evidence = change_interval(row, changed.rows) + "; " + both_times(row, sides);
