@@ -31,6 +31,8 @@ public:
   /// Returns the size of the file on disk; 0 when unknown (standard input).
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] bool compressed() const { return compressed_; }
+  /// Returns a place in the stream for messages: "byte 12", or "byte 12 after unpacking".
+  [[nodiscard]] std::string place(std::uint64_t offset) const;
 
 protected:
   /// Reads bytes that peek() has not read yet.
