@@ -54,11 +54,10 @@ Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
   return parts;
 }
 
-/// Returns the ranks that the tests of `top` and `collectives` call slow or late.
-std::vector<OutstandingRank> outstanding_of(const std::vector<RankGraph>& graphs,
-                                            const std::vector<RankRecord>& records,
-                                            const CollectiveFacts* collectives) {
-  std::vector<OutstandingRank> out;
+/// Sets the ranks that the tests of `top` and `collectives` call slow or late.
+void set_outstanding(const std::vector<RankGraph>& graphs, const std::vector<RankRecord>& records,
+                     const CollectiveFacts* collectives, RunSuspects& suspects) {
+  std::vector<OutstandingRank>& out = suspects.ranks;
   const auto add = [&](std::int64_t rank, double excess_ms, std::size_t steps) {
     for (std::uint32_t r = 0; r < graphs.size(); ++r)
       if (graphs[r].rank == rank &&
@@ -69,13 +68,15 @@ std::vector<OutstandingRank> outstanding_of(const std::vector<RankGraph>& graphs
   std::vector<ConfigurationRanks> run(1);
   for (const RankRecord& record : records)
     run.front().ranks.push_back(&record);
-  for (const SlowRank& slow : slow_ranks(run).ranks)
-    add(slow.rank, slow.excess.excess, slow.excess.most);
+  const SlowRanks slow = slow_ranks(run);
+  for (const SlowRank& rank : slow.ranks)
+    add(rank.rank, rank.excess.excess, rank.excess.most);
+  if (!slow.tested.empty())
+    suspects.visible_ms = slow.tested.front().test.least_visible;
   if (collectives != nullptr)
     for (const LateRank& late : late_ranks(*collectives).ranks)
       if (late.late.significant)
         add(late.rank->rank, 0, late.late.most);
-  return out;
 }
 
 /// Returns the start of the rank's first GPU event, on the clock of the file. Without a unix clock,
@@ -149,14 +150,16 @@ JobInput job_of(std::string title, std::vector<RankGraph> graphs,
   JobInput out;
   out.title = std::move(title);
   out.job_ranks = job_ranks(identities);
-  if (collectives != nullptr)
-    for (const ClockOffset& clock : collectives->offsets)
-      if (clock.samples > 0)
-        out.clock_error_ns = std::max(out.clock_error_ns, clock.residual_ns);
-  out.suspects.ranks = outstanding_of(graphs, records, collectives);
+  set_outstanding(graphs, records, collectives, out.suspects);
   out.clock = clock_of_job(graphs, records, identities, collectives);
   out.run = join_ranks(std::move(graphs), collectives);
   if (collectives != nullptr) {
+    const bool pairs = std::ranges::any_of(out.run.collectives, &JobCollective::pair);
+    for (const ClockOffset& clock : collectives->offsets)
+      if (clock.fit == ClockFit::kAlone && pairs)
+        out.clock_error_ns.reset();
+      else if (out.clock_error_ns)
+        out.clock_error_ns = std::max(*out.clock_error_ns, clock.residual_ns);
     out.suspects.transfers = slow_transfers(out.run, *collectives);
     out.suspects.untested_links = untested_links(collectives->summary);
     out.suspects.small = small_transfers(out.run, *collectives);

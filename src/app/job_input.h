@@ -29,8 +29,9 @@ struct JobInput {
   /// Ranks and groups that the tests of `top` and `collectives` call slow or late.
   RunSuspects suspects;
   std::int64_t job_ranks = 0; ///< number of ranks in the job according to its traces; 0: unknown
-  /// The largest residual of a rank's clock, including clocks that could not be aligned.
-  std::int64_t clock_error_ns = 0;
+  /// The largest residual of a rank's clock, including clocks that could not be aligned; nullopt if
+  /// a rank shares only sends and receives with the others.
+  std::optional<std::int64_t> clock_error_ns = 0;
   RunClock clock; ///< times since the start of the run, as in its page
 };
 

@@ -35,6 +35,7 @@ Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch,
   out.title = job.title;
   out.job_ranks = job.job_ranks;
   out.clock_error_ns = job.clock_error_ns;
+  out.clock_conflict_ns = job.run.clock_conflict_ns;
   out.gpu_model = arch ? arch->name : "";
   return out;
 }

@@ -492,6 +492,7 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   constexpr double kMostlyWaiting = 0.7; // above this, the transfers are not the reason
   constexpr std::size_t kWaitedFor = 3;
   constexpr double kWorthAWait = 0.01; // of the longest wait; shorter waits are not named
+  constexpr double kOneRank = 2. / 3;  // of the waits; below this, no rank is the reason
   const ExposedTime& x = facts.exposed;
   if (!(x.total_ms() * 100 >= kLeastPercent * facts.step_ms) || x.total_ms() <= 0)
     return std::nullopt;
@@ -503,9 +504,10 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   const bool waits = x.wait_ms >= kMostlyWaiting * x.total_ms() && !x.wait_for.empty();
   std::string parts;
   const double unmatched_ms = facts.job_ranks == 1 ? 0 : x.unmatched_ms; // waits for no other rank
+  const bool pairs = x.pair_wait_ms > x.wait_ms / 2;
   if (facts.job_ranks != 1 && unmatched_ms < x.total_ms())
-    parts = fmt::format(": {} ms waiting for late ranks, {} ms transfers", number3(x.wait_ms),
-                        number3(x.transfer_ms));
+    parts = fmt::format(": {} ms waiting for {}, {} ms transfers", number3(x.wait_ms),
+                        pairs ? "peers" : "late ranks", number3(x.transfer_ms));
   set_headline(f, fmt::format("Communication is exposed for {} ms{}{}", number3(x.total_ms()),
                               facts.steps > 0 ? " of a step" : "", parts));
   if (facts.ranks > 1)
@@ -525,14 +527,43 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
     const auto cause = std::ranges::find_if(facts.causes, [late](const StepCause& c) {
       return compares_ranks(c.rule) && std::ranges::find(c.ranks, late) != c.ranks.end();
     });
-    f.action = cause == facts.causes.end() ? fmt::format("Find why rank {} is late", late)
-                                           : fmt::format("Remove the cause on rank {} ({})", late,
-                                                         cause_rule_id(cause->rule));
-    f.action += "; faster or smaller collectives do not shorten the waiting";
+    if (cause == facts.causes.end() && pairs)
+      f.action =
+          "Compare the stages: rankscope whatif lists the slowdown by rank. An even pipeline "
+          "waits too, less with more micro-batches";
+    else if (cause != facts.causes.end())
+      f.action = fmt::format("Remove the cause on rank {} ({})", late, cause_rule_id(cause->rule));
+    else if (x.wait_for.front().second >= kOneRank * x.wait_ms)
+      f.action = fmt::format("Find why rank {} is late", late);
+    else
+      f.action = "Find why ranks are late: no rank causes most of the waiting";
+    if (!pairs)
+      f.action += "; faster or smaller collectives do not shorten the waiting";
   } else if (unmatched_ms >= kMostlyWaiting * x.total_ms() &&
              (facts.ranks == 1 || static_cast<std::int64_t>(facts.ranks) < facts.job_ranks))
     f.action = "Give the traces of all ranks: a folder instead of one trace";
   return f;
+}
+
+std::string clock_text(const CauseFacts& facts) {
+  constexpr std::int64_t kClockErrorNs = 20'000;
+  if (facts.ranks < 2)
+    return "";
+  if (facts.clock_conflict_ns > 0)
+    return fmt::format(
+        "the ranks' clocks differ: a receive ends {} ms before its send starts, so the "
+        "waiting in sends and receives is unknown. A collective of all ranks in each "
+        "step would align the clocks",
+        number3(ns_to_ms(facts.clock_conflict_ns)));
+  if (!facts.clock_error_ns)
+    return "the clocks of ranks that share only sends and receives are not compared: the waits in "
+           "them "
+           "are right if the clocks agree, as on one node";
+  if (*facts.clock_error_ns <= kClockErrorNs)
+    return "";
+  return fmt::format("the ranks' clocks agree to within {} ms: shorter waits for late ranks are "
+                     "uncertain",
+                     number3(ns_to_ms(*facts.clock_error_ns)));
 }
 
 std::string boundary_step_text(const BoundaryStep& step) {
@@ -587,6 +618,11 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
         u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
         number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), step));
+  if (facts.visible_ms > facts.floor_ms)
+    out.push_back(fmt::format(
+        "ranks that compute less than {} ms longer per step than their peers: "
+        "{} cannot show it",
+        number3(facts.visible_ms), facts.recorded_steps > 1 ? "these steps" : "one step"));
   for (std::string& line : untested_link_lines(facts.untested_links))
     out.push_back(std::move(line));
   if (facts.ranks == 1 && facts.job_ranks > 1)

@@ -20,6 +20,9 @@ namespace rankscope {
 /// Returns "gains 30.0 ms (29.0 to 31.0)", "gains at most 17.4 ms", or "" where the graph explains
 /// too little.
 [[nodiscard]] std::string gain_text(const CauseFacts& facts, const StepCause& cause);
+/// Returns what is uncertain because the clocks of the ranks differ or were not compared; "":
+/// nothing.
+[[nodiscard]] std::string clock_text(const CauseFacts& facts);
 /// Returns "step 12 is left out: ...".
 [[nodiscard]] std::string boundary_step_text(const BoundaryStep& step);
 [[nodiscard]] Finding boundary_step_finding(const BoundaryStep& step);

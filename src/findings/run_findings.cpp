@@ -56,7 +56,7 @@ std::string percent_range(double low, double high) {
 
 /// Adds to the evidence which part of the exposed time is waiting, and sets the action: which one
 /// helps depends on the larger part.
-void set_split(const ExposedWaits& waits, Finding& out) {
+void set_split(const ExposedWaits& waits, std::size_t ranks, Finding& out) {
   const double least = waits.least();
   const double most = waits.most();
   const bool unknown = least < 0.005 && most > 0.995; // "0 to 100 %"
@@ -77,8 +77,8 @@ void set_split(const ExposedWaits& waits, Finding& out) {
   else if (!waits.all_ranks)
     out.action = "Add the traces of the missing ranks: the waits depend on them";
   else
-    out.action = unknown ? "Compare all ranks: rankscope collectives"
-                         : "See how much of this time is waiting: rankscope why";
+    out.action = ranks == 1 ? "Compare all ranks: rankscope collectives"
+                            : "See how much of this time is waiting: rankscope why";
 }
 
 /// Returns the sums of the idle time over the ranks, in ns, by cause.
@@ -142,7 +142,7 @@ std::optional<Finding> exposed_finding(const ShownRun& run,
   Finding out = part_of_time(rules::exposed_communication, run, exposed, exposed / total * 100,
                              "Communication is exposed for");
   out.evidence = over_ranks(run);
-  set_split(waits.value_or(ExposedWaits()), out);
+  set_split(waits.value_or(ExposedWaits()), run.ranks->ranks.size(), out);
   return out;
 }
 

@@ -24,7 +24,7 @@ struct TopCauses {
 [[nodiscard]] TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path = {});
 
 /// Raise it if the fields or their contents change.
-inline constexpr std::uint32_t kTopCausesVersion = 2;
+inline constexpr std::uint32_t kTopCausesVersion = 3;
 
 template <class Archive, PartOf<FindingPlace> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.rank, r.start_ns, r.end_ns);
@@ -48,7 +48,7 @@ template <class Archive, PartOf<Finding> Row> void part_fields(Archive& archive,
 }
 
 template <class Archive, PartOf<ExposedTime> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.wait_ms, r.transfer_ms, r.unmatched_ms, r.wait_for);
+  archive(r.wait_ms, r.pair_wait_ms, r.transfer_ms, r.unmatched_ms, r.wait_for);
 }
 
 template <class Archive, PartOf<PathPart> Row> void part_fields(Archive& archive, Row& r) {

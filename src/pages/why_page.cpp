@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::size_t kWidestWhy = 200;
 constexpr std::size_t kPathRows = 6;
-constexpr double kWorthAPart = 0.05; ///< minimum share of a rank's lateness
-constexpr std::int64_t kClockErrorNs = 20'000;
+constexpr double kWorthAPart = 0.05;   ///< minimum share of a rank's lateness
 constexpr double kProfilerPercent = 3; ///< profilers may lengthen a step by so much
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
@@ -44,11 +43,8 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
   }
   for (const BoundaryStep& step : facts.boundary)
     page.sentence(boundary_step_text(step), "  ", Ink::kWarn);
-  if (facts.ranks > 1 && facts.clock_error_ns > kClockErrorNs)
-    page.sentence(fmt::format("the ranks' clocks agree to within {} ms: shorter waits for late "
-                              "ranks are uncertain",
-                              number3(ns_to_ms(facts.clock_error_ns))),
-                  "  ", Ink::kWarn);
+  if (const std::string clocks = clock_text(facts); !clocks.empty())
+    page.sentence(clocks, "  ", Ink::kWarn);
   if (facts.unlinked_percent >= 5)
     page.sentence(
         fmt::format("{} of the GPU time has no launch in the trace: record CPU activity too",
@@ -101,7 +97,7 @@ void why_causes(const CauseFacts& facts, const RunClock& clock, ConsolePage& pag
     return;
   }
   if (findings.empty()) {
-    page.sentence(fmt::format("No cause gains {} ms or more{}.", number3(facts.floor_ms),
+    page.sentence(fmt::format("No cause is shown to gain {} ms or more{}.", number3(facts.floor_ms),
                               facts.steps > 0 ? " per step" : ""));
     return;
   }

@@ -148,6 +148,23 @@ TEST(JobRun, ASlowStageIsTheStragglerOfAPipeline) {
   EXPECT_EQ(blamed, std::vector<std::string>{"1"});
 }
 
+// The clock of stage 1 is behind the others. Its receive cannot end before the send starts.
+TEST(JobRun, SendsAreNotJoinedIfTheClocksContradictThem) {
+  const auto run_of = [](std::int64_t behind_ns) {
+    std::vector<HandRank> ranks;
+    pipeline(std::vector<std::int64_t>(4, 1'000'000), ranks);
+    ranks[1].graph.base_time_ns = ranks[1].collectives.base_time_ns = -behind_ns;
+    return join(std::move(ranks));
+  };
+  const JobRun wrong = run_of(500'000);
+  EXPECT_EQ(wrong.clock_conflict_ns, 499'990);
+  EXPECT_TRUE(wrong.collectives.empty());
+  const JobRun usual = run_of(15'000);
+  EXPECT_EQ(usual.clock_conflict_ns, 0);
+  ASSERT_EQ(usual.collectives.size(), 12U);
+  EXPECT_TRUE(usual.collectives.front().pair);
+}
+
 /// Returns the transfer of each rank in the only collective of three ranks.
 std::vector<NodeId> transfers_of(const JobRun& run) {
   return run.collectives.size() == 1 ? run.collectives[0].transfers : std::vector<NodeId>(3, 0);

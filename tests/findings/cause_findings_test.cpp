@@ -22,5 +22,55 @@ TEST(CauseFindings, ARankWithoutACauseIsNotCalledBothLateAndNotLate) {
             "do not add up to this");
 }
 
+// An even pipeline waits too, so a stage is not called late because others wait for it.
+TEST(CauseFindings, ARankIsCalledLateOnlyIfItCausesMostOfTheWaiting) {
+  CauseFacts facts;
+  facts.ranks = 4;
+  facts.job_ranks = 4;
+  facts.steps = 4;
+  facts.step_ms = 70;
+  facts.exposed.wait_ms = 18;
+  facts.exposed.transfer_ms = 2;
+  facts.exposed.wait_for = {{1, 15}, {2, 3}};
+  const auto action = [&facts] { return exposed_time_finding(facts)->action; };
+  EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
+  facts.exposed.wait_for = {{1, 9}, {2, 9}};
+  EXPECT_TRUE(action().starts_with("Find why ranks are late: no rank")) << action();
+  facts.exposed.wait_for = {{1, 15}, {2, 3}};
+  facts.exposed.pair_wait_ms = 17;
+  EXPECT_TRUE(action().starts_with("Compare the stages: rankscope whatif")) << action();
+  EXPECT_EQ(exposed_time_finding(facts)->headline,
+            "Communication is exposed for 20.0 ms of a step: 18.0 ms waiting for peers, 2.00 ms "
+            "transfers");
+}
+
+TEST(CauseFindings, ClocksThatWereNotComparedAreNamed) {
+  CauseFacts facts;
+  facts.ranks = 2;
+  EXPECT_EQ(clock_text(facts), "");
+  facts.clock_error_ns = 300'000;
+  EXPECT_TRUE(clock_text(facts).starts_with("the ranks' clocks agree to within 0.300 ms"));
+  facts.clock_error_ns.reset();
+  EXPECT_TRUE(clock_text(facts).starts_with("the clocks of ranks that share only sends"));
+  facts.clock_conflict_ns = 400'000;
+  EXPECT_TRUE(clock_text(facts).starts_with("the ranks' clocks differ: a receive ends 0.400 ms"));
+  facts.ranks = 1;
+  EXPECT_EQ(clock_text(facts), "");
+}
+
+// Three steps show no straggler of a few ms. This is not the same as "no rank is slow".
+TEST(CauseFindings, ExcessesThatTheStepsCannotShowAreNotDenied) {
+  CauseFacts facts;
+  facts.floor_ms = 0.3;
+  facts.visible_ms = 30.7;
+  facts.recorded_steps = 3;
+  facts.stacks = true;
+  EXPECT_EQ(unsaid_lines(facts),
+            std::vector<std::string>{"ranks that compute less than 30.7 ms longer per step than "
+                                     "their peers: these steps cannot show it"});
+  facts.visible_ms = 0.2;
+  EXPECT_TRUE(unsaid_lines(facts).empty());
+}
+
 } // namespace
 } // namespace rankscope

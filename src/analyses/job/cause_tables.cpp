@@ -56,6 +56,9 @@ Schema<CauseFacts> run_schema() {
         [](const R& r) { return r.exposed.wait_ms; },
         "time per step in collectives that no other GPU work overlaps, until the last member "
         "arrives; mean over the ranks"},
+       {"exposed_pair_wait_ms", "exposed_pair_wait_ms", Unit::kMs,
+        [](const R& r) { return r.exposed.pair_wait_ms; },
+        "part of exposed_wait_ms in sends and receives"},
        {"exposed_transfer_ms", "exposed_transfer_ms", Unit::kMs,
         [](const R& r) { return r.exposed.transfer_ms; },
         "time per step in collectives that no other GPU work overlaps, after the last member has "
@@ -65,9 +68,19 @@ Schema<CauseFacts> run_schema() {
         "time per step in collectives that no other GPU work overlaps and that have a member that "
         "was not read, after the last known arrival, so that it may be waiting or transfer; mean "
         "over the ranks"},
+       {"visible_excess_ms", "visible_excess_ms", Unit::kMs, &R::visible_ms,
+        "smallest excess of a rank's computation per step, against its peers, that the steps could "
+        "show; 0: not tested"},
        {"clock_error_us", "clock_error_us", Unit::kUs,
-        [](const R& r) { return ns_to_us(r.clock_error_ns); },
-        "possible difference between the clocks of two ranks after their alignment"},
+        [](const R& r) {
+          return r.clock_error_ns ? std::optional(ns_to_us(*r.clock_error_ns)) : std::nullopt;
+        },
+        "possible difference between the clocks of two ranks after their alignment; blank if a "
+        "rank shares only sends and receives with the others"},
+       {"clock_conflict_us", "clock_conflict_us", Unit::kUs,
+        [](const R& r) { return ns_to_us(r.clock_conflict_ns); },
+        "longest time by which a receive ends before its send starts; if it is not 0, the clocks "
+        "differ and sends and receives are unmatched time"},
        {"frame_cost_percent", "frame_cost_percent", Unit::kPercent, &R::frame_cost_percent,
         "possible cost of recording Python frames, in percent of the launching threads' time, on "
         "the rank with the largest cost"},

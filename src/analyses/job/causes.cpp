@@ -71,6 +71,8 @@ public:
       leave(c);
     out_.after_ms = step_ms(now_);
     find_long_steps(measured_ms);
+    if (!options_.rule || compares_ranks(*options_.rule))
+      out_.visible_ms = suspects_.visible_ms;
     if (!options_.rule || *options_.rule == CauseRule::kSlowLink)
       out_.untested_links = suspects_.untested_links;
     for (const OutstandingRank& rank : suspects_.ranks)

@@ -174,6 +174,8 @@ struct UnevenExchanges {
 /// The results of the tests on ranks and groups.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
+  /// Smallest excess of a rank's computation per step that the steps could show; 0: not tested.
+  double visible_ms = 0;
   std::vector<SlowTransfers> transfers;
   std::vector<UntestedLinks> untested_links;
   std::vector<SmallTransfers> small;
@@ -223,7 +225,10 @@ struct CauseFacts {
   std::vector<BoundaryStep> boundary; ///< steps that are left out
   std::vector<LongStep> long_steps;   ///< ascending
   std::int64_t job_ranks = 0;         ///< size of the job according to its traces; 0: unknown
-  std::int64_t clock_error_ns = 0;    ///< possible clock error between ranks after their alignment
+  /// Possible clock error between ranks after their alignment; nullopt if a rank shares only
+  /// sends and receives with the others.
+  std::optional<std::int64_t> clock_error_ns = 0;
+  std::int64_t clock_conflict_ns = 0; ///< JobRun::clock_conflict_ns
   /// Share of GPU time without a launch, on the rank with the largest share.
   double unlinked_percent = 0;
   bool stacks = false; ///< some rank has Python frames
@@ -234,6 +239,7 @@ struct CauseFacts {
   std::vector<LateRankParts> late_rank_parts; ///< parts of the outstanding ranks
   /// Outstanding ranks for which no cause is found that applies only to them: rank, excess in ms.
   std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
+  double visible_ms = 0; ///< RunSuspects::visible_ms
   std::vector<UntestedLinks> untested_links;
   std::vector<Unsaid> unsaid;
 };

@@ -10,6 +10,7 @@ struct ExposedPiece {
   std::int64_t arrival_ns = 0, transfer_ns = 0, end_ns = 0;
   std::uint32_t last = 0; ///< the rank that arrives last
   bool complete = false;  ///< all members are in the run
+  bool pair = false;      ///< a send or a receive
 };
 
 ExposedPiece piece_of(const JobRun& run, NodeId n) {
@@ -40,19 +41,23 @@ std::vector<IntervalSet> other_gpu_work(const JobRun& run) {
 
 ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
   std::vector<bool> incomplete(run.graph.size());
+  std::vector<bool> pair(run.graph.size());
   for (const JobCollective& c : run.collectives)
-    for (const NodeId n : c.transfers)
+    for (const NodeId n : c.transfers) {
       incomplete[n] = !c.complete;
+      pair[n] = c.pair;
+    }
   std::vector<std::vector<ExposedPiece>> pieces(run.ranks.size());
   for (NodeId n = 0; n < run.graph.size(); ++n)
     if (run.is_activity(n) && run.activity(n).kind == ActivityKind::kCollective &&
         clock.counts(run.step_of(n))) {
       ExposedPiece piece = piece_of(run, n);
       piece.complete = piece.complete && !incomplete[n];
+      piece.pair = pair[n];
       pieces[run.rank_of[n]].push_back(piece);
     }
   const std::vector<IntervalSet> others = other_gpu_work(run);
-  std::int64_t wait = 0, transfer = 0, unmatched = 0;
+  std::int64_t wait = 0, pair_wait = 0, transfer = 0, unmatched = 0;
   std::vector<std::int64_t> wait_for(run.ranks.size(), 0);
   for (std::size_t r = 0; r < pieces.size(); ++r) {
     const IntervalSet& other = others[r];
@@ -65,6 +70,7 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
     for (const ExposedPiece& p : pieces[r]) {
       const std::int64_t before = exposed(p.arrival_ns, p.transfer_ns);
       wait += before;
+      pair_wait += p.pair ? before : 0;
       wait_for[p.last] += before;
       (p.complete ? transfer : unmatched) += exposed(p.transfer_ns, p.end_ns);
       until = std::max(until, p.end_ns);
@@ -73,7 +79,7 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
   const auto ms = [&](std::int64_t ns) {
     return clock.per_step_ms(ns) / static_cast<double>(run.ranks.size());
   };
-  ExposedTime out{ms(wait), ms(transfer), ms(unmatched), {}};
+  ExposedTime out{ms(wait), ms(pair_wait), ms(transfer), ms(unmatched), {}};
   for (std::size_t r = 0; r < wait_for.size(); ++r)
     if (wait_for[r] > 0)
       out.wait_for.emplace_back(run.ranks[r].rank, ms(wait_for[r]));

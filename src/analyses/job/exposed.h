@@ -14,8 +14,9 @@ namespace rankscope {
 /// Times in ms per step, as means over the ranks. Time in which several collectives of a rank
 /// overlap counts once.
 struct ExposedTime {
-  double wait_ms = 0;     ///< before the last member of a matched collective arrives
-  double transfer_ms = 0; ///< after the last member arrives
+  double wait_ms = 0;      ///< before the last member of a matched collective arrives
+  double pair_wait_ms = 0; ///< part of wait_ms in sends and receives
+  double transfer_ms = 0;  ///< after the last member arrives
   /// Collectives with a member that is not in the run, after the last known arrival: wait and
   /// transfer are unknown.
   double unmatched_ms = 0;

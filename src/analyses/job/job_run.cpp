@@ -119,6 +119,31 @@ private:
     return all_wait(c) || (c.match.expected > 0 && !c.match.incomplete());
   }
 
+  static bool is_pair(const TimedCollective& c) {
+    return c.match.kind == CollectiveKind::kSend || c.match.kind == CollectiveKind::kRecv;
+  }
+
+  /// Finds the receive that ends the longest time before its send starts. Ranks with aligned clocks
+  /// leave a collective within kTogetherNs.
+  void find_clock_conflict() {
+    constexpr std::int64_t kTogetherNs = 20'000;
+    for (const TimedCollective& c : facts_->collectives) {
+      if (!is_pair(c) || !joins(c))
+        continue;
+      std::int64_t sent = INT64_MIN, received = INT64_MAX;
+      for (const auto& [rank, member] : c.match.members) {
+        const Collective& kernel = facts_->ranks[rank].rows[member];
+        const auto r = static_cast<std::uint32_t>(rank);
+        if (kernel.kind == CollectiveKind::kSend)
+          sent = std::max(sent, common(r, kernel.ts_ns));
+        else
+          received = std::min(received, common(r, kernel.end_ns()));
+      }
+      if (sent != INT64_MIN && received != INT64_MAX && sent - received > kTogetherNs)
+        out_.clock_conflict_ns = std::max(out_.clock_conflict_ns, sent - received);
+    }
+  }
+
   void find_members() {
     transfer_of_.resize(out_.ranks.size());
     if (facts_ == nullptr || out_.ranks.size() < 2)
@@ -126,9 +151,10 @@ private:
     std::vector<std::map<std::pair<std::int64_t, std::int32_t>, NodeId>> nodes;
     for (const RankGraph& rank : out_.ranks)
       nodes.push_back(collective_nodes(rank));
+    find_clock_conflict();
     for (std::size_t row = 0; row < facts_->collectives.size(); ++row) {
       const TimedCollective& c = facts_->collectives[row];
-      if (c.match.members.size() < 2 || !joins(c))
+      if (c.match.members.size() < 2 || !joins(c) || (is_pair(c) && out_.clock_conflict_ns > 0))
         continue;
       std::vector<std::pair<std::uint32_t, NodeId>> members;
       for (const auto& [rank, member] : c.match.members) {
@@ -144,7 +170,7 @@ private:
       const bool complete = !c.match.incomplete() && members.size() == c.match.members.size();
       groups_.push_back(std::move(members));
       out_.collectives.push_back(
-          {row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete, all_wait(c)});
+          {row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete, all_wait(c), is_pair(c)});
     }
   }
 

@@ -24,6 +24,7 @@ struct JobCollective {
   std::vector<NodeId> transfers;
   bool complete = true; ///< no member is missing in the run
   bool together = true; ///< every member waits for all others
+  bool pair = false;    ///< a send and its receive
 };
 
 struct JobRun {
@@ -44,6 +45,9 @@ struct JobRun {
   /// step before.
   std::vector<std::int64_t> step_begin_ns;
   std::vector<JobCollective> collectives;
+  /// Not 0: a receive ends this long before its send starts, so the clocks of the ranks differ, and
+  /// sends do not wait for their receives or the reverse.
+  std::int64_t clock_conflict_ns = 0;
   std::vector<std::uint32_t> step_at; ///< by node: step_of()
   std::vector<bool> gpu_work;         ///< by node: its activity is on the GPU
 
