@@ -67,7 +67,7 @@ Action setup_whatif(FlagSet& app) {
       .type_name("CHANGE");
   app.add(options::only_steps, f->only_steps);
   app.add(options::output, f->request.output,
-          "write the run with the last change as a trace (without --edit: the run without "
+          "write the run of the last row as a trace (without --edit: the run without "
           "stragglers)")
       .type_name("FILE.json[.gz]");
   app.add(options::top_k.also("-k,"), f->top, "rows of each list (0: all)").capture_default_str();

@@ -105,6 +105,21 @@ TEST(WhatIf, ABandwidthScalesTransfersByWhatTheyReach) {
   EXPECT_NEAR(answer.number("changes", 1, "change_ms"), slower, 0.05 * slower);
 }
 
+// All kernels of RCCL have the same name.
+TEST(WhatIf, CollectivesAreChosenByTheirNames) {
+  const test::TempFolder folder;
+  const std::string run = synthesized(folder, "run", {"--vendor", "amd"});
+  const WhatIfAnswer answer({run, "--edit", "collectives=_allgather_base x 0.5", "--edit",
+                             "collectives=_reduce_scatter_base x 0.5", "--edit",
+                             "collectives x 0.5"});
+  ASSERT_GE(answer.rows("changes"), 3U);
+  const double gathers = answer.number("changes", 0, "activities");
+  const double scatters = answer.number("changes", 1, "activities");
+  EXPECT_GT(gathers, 0);
+  EXPECT_GT(scatters, 0);
+  EXPECT_LE(gathers + scatters, answer.number("changes", 2, "activities"));
+}
+
 TEST(WhatIf, AnOperatorAsInAnotherRunTakesItsTimeThere) {
   const test::TempFolder folder;
   const std::string well = synthesized(folder, "well", {});

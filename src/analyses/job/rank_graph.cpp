@@ -361,7 +361,15 @@ private:
     a.name = text(e_.name[g]);
     if (call_of_[g] != kNoRow)
       a.context = context_of_call_[call_of_[g]];
-    if (const EventId op = t_.tree.cpu_op_above(t_.trace, g); op != kNoEvent) {
+    const EventId op = t_.tree.cpu_op_above(t_.trace, g);
+    const CollectiveArgs* called =
+        a.kind == ActivityKind::kCollective ? t_.trace.collective_of(g) : nullptr;
+    if (called == nullptr && a.kind == ActivityKind::kCollective && op != kNoEvent)
+      called = t_.trace.collective_of(op);
+    if (called != nullptr && called->collective_name != kEmptyStr) {
+      a.op =
+          text(called->collective_name); // a kernel of RCCL has the same name for all collectives
+    } else if (op != kNoEvent) {
       a.op = text(e_.name[op]);
       if (const OpArgs* args = t_.trace.op(op)) {
         a.shapes = text(args->input_dims);
