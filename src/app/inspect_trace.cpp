@@ -174,7 +174,7 @@ Schema<CategoryCount> category_count_schema() {
   return {"events",
           "events of each category",
           {{"category", [](const R& r) { return category_name(r.category); },
-            "category name that the profiler uses"},
+            "category of the profiler; `other` for a category that rankscope does not know"},
            {"events", Unit::kCount, &R::events, "number of events loaded into memory"}}};
 }
 

@@ -178,19 +178,4 @@ Report query_report(Table result, const Session& session) {
   return out;
 }
 
-Table query_tables() {
-  Table out("tables", {"name", "kind", "help"});
-  for (const RunTableInfo& table : run_table_list())
-    if (table.kind == "record")
-      out.add_row({Value(std::string_view(table.name)), Value("table"),
-                   Value(std::string_view(table.help))});
-  for (const QueryView& view : query_views())
-    out.add_row({Value(view.name), Value("view"), Value(view.help)});
-  for (const RunTableInfo& table : run_table_list())
-    if (table.kind != "record")
-      out.add_row({Value(std::string_view(table.name)), Value(std::string_view(table.kind)),
-                   Value(std::string_view(table.help))});
-  return out;
-}
-
 } // namespace rankscope

@@ -75,7 +75,4 @@ private:
 /// Returns the result as a report for the writers.
 [[nodiscard]] Report query_report(Table result, const Session& session);
 
-/// Returns one row per table and view: name, kind, help.
-[[nodiscard]] Table query_tables();
-
 } // namespace rankscope

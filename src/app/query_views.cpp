@@ -29,13 +29,13 @@ FROM steps WHERE total_ns IS NOT NULL ORDER BY run, rank, step)"},
   exposed_comm_ns / 1e6 AS exposed_ms, exposed_memcpy_ns / 1e6 AS memcpy_ms,
   idle_ns / 1e6 AS idle_ms
 FROM ranks ORDER BY run, rank)"},
-    {"slow_ranks", "which rank computes longest, and how far above the mean of the others?",
-     R"(SELECT run, rank, computation_ns / 1e6 AS compute_ms, others_ms,
+    {"slow_ranks",
+     "which rank computes longest per step, and how far above the mean of the others?",
+     R"(SELECT run, rank, compute_ms, (sum(compute_ms) OVER of_run - compute_ms)
+    / nullif(count(*) OVER of_run - 1, 0) AS others_ms,
   100 * (compute_ms / others_ms - 1) AS above_percent
-FROM (SELECT run, rank, computation_ns, (sum(computation_ns) OVER of_run - computation_ns)
-    / nullif(count(*) OVER of_run - 1, 0) / 1e6 AS others_ms
-  FROM ranks WINDOW of_run AS (PARTITION BY run))
-ORDER BY run, compute_ms DESC, rank)"},
+FROM (SELECT run, rank, computation_ns / 1e6 / greatest(steps, 1) AS compute_ms FROM ranks)
+WINDOW of_run AS (PARTITION BY run) ORDER BY run, compute_ms DESC, rank)"},
     {"late_ranks", "who makes the others wait in collectives (least wait first)?",
      R"(SELECT run, rank, count(*) AS collectives, sum(wait_ns) / 1e6 AS wait_ms,
   sum(dur_ns) / 1e6 AS total_ms
@@ -93,8 +93,12 @@ FROM (SELECT *, max(end_ns) OVER (PARTITION BY run, rank, device, stream
 WHERE start_ns > previous_end_ns ORDER BY run, rank, device, stream, start_ns, event)"},
     {"streams", "how busy is each stream?",
      R"(SELECT run, rank, device, stream, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms,
-  100.0 * sum(dur_ns) / nullif(max(end_ns) - min(start_ns), 0) AS percent_of_span
-FROM kernels GROUP BY run, rank, device, stream ORDER BY run, rank, device, stream)"},
+  100.0 * sum(greatest(0, end_ns - greatest(start_ns, ended_ns)))
+    / nullif(max(end_ns) - min(start_ns), 0) AS percent_of_span
+FROM (SELECT *, coalesce(max(end_ns) OVER (PARTITION BY run, rank, device, stream
+    ORDER BY start_ns, end_ns, event ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)
+    AS ended_ns FROM kernels)
+GROUP BY run, rank, device, stream ORDER BY run, rank, device, stream)"},
 });
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "analyses/gemm/gemm_facts.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/query_views.h"
 #include "app/sweep_pages.h"
 #include "base/ascii.h"
 #include "base/pointers.h"
@@ -60,10 +61,10 @@ struct NamedColumn {
 const Schema<RunTableInfo>& table_list_schema() {
   using R = RunTableInfo;
   static const Schema<R> schema(
-      "tables", "all tables that a query can use",
+      "tables", "all tables and views that a query can use",
       {{"name", [](const R& r) { return std::string_view(r.name); }, "name of the table"},
        {"kind", [](const R& r) { return std::string_view(r.kind); },
-        "source of the table: traces, or a sheet of report, collectives, gemm or top"},
+        "table (from the traces), view, or the command that has the table as a sheet"},
        {"help", [](const R& r) { return std::string_view(r.help); }, "content of the table"}});
   return schema;
 }
@@ -146,6 +147,23 @@ SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& rec
 const std::vector<RunTableInfo>& run_table_list() {
   static const std::vector<RunTableInfo> all = make_list();
   return all;
+}
+
+std::vector<RunTableInfo> tables_and_views() {
+  std::vector<RunTableInfo> out;
+  for (const RunTableInfo& table : run_table_list())
+    if (table.kind == kRecord)
+      out.push_back({table.name, table.help, "table"});
+  for (const QueryView& view : query_views())
+    out.push_back({std::string(view.name), std::string(view.help), "view"});
+  for (const RunTableInfo& table : run_table_list())
+    if (table.kind != kRecord)
+      out.push_back(table);
+  return out;
+}
+
+Table query_tables() {
+  return table_list_schema().table(tables_and_views());
 }
 
 SqlPart events_part(const RecordTrace& record) {
@@ -564,7 +582,7 @@ std::shared_ptr<const SqlTable> RunTables::make(const std::string& name) const {
   }
   if (name == "tables") {
     SqlTable table = table_of(table_list_schema());
-    table.parts.push_back(part_of(table_list_schema(), run_table_list()));
+    table.parts.push_back(part_of(table_list_schema(), tables_and_views()));
     return std::make_shared<const SqlTable>(std::move(table));
   }
   if (name == "table_columns") {

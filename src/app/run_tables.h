@@ -103,5 +103,10 @@ private:
 
 /// Returns every table that a query may name, records first.
 [[nodiscard]] const std::vector<RunTableInfo>& run_table_list();
+/// Returns the tables of traces, the views (app/query_views.h) and the tables of sheets. Views have
+/// no columns.
+[[nodiscard]] std::vector<RunTableInfo> tables_and_views();
+/// Returns tables_and_views() as a table: name, kind, help.
+[[nodiscard]] Table query_tables();
 
 } // namespace rankscope

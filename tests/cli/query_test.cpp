@@ -207,6 +207,68 @@ TEST(Query, EveryTableAndViewAnswers) {
     EXPECT_NE(r.out.find(must), std::string::npos) << must;
 }
 
+// Equal ranks, of which one lacks a step.
+TEST(Query, RanksAreComparedPerStep) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  synth::Options options = test::small_sweep();
+  options.ranks = 4;
+  options.steps = 5;
+  options.straggler = -1;
+  options.equal_devices = true;
+  options.noise = 0.002;
+  options.fewer_steps = 2;
+  ASSERT_TRUE(synth::generate(options, folder.path("sweep"), 2, [](const std::string&) {}));
+  const auto rows = query_query("SELECT max(abs(above_percent)), count(*) FROM slow_ranks",
+                                test::config_folder(folder.path("sweep")));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0][1], "4");
+  EXPECT_LT(number_query(rows[0][0]), 1);
+}
+
+// Two kernels of one stream overlap from 50 to 100 us.
+TEST(Query, AStreamIsBusyForAtMostItsSpan) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  const auto kernel = [](int start_us) {
+    return fmt::format(R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":100,)"
+                       R"("args":{{"device":0,"stream":7}}}})",
+                       start_us);
+  };
+  const std::string trace = folder.write("t.json", R"({"schemaVersion":1,"traceEvents":[)" +
+                                                       kernel(0) + "," + kernel(50) + "]}");
+  const auto rows = query_query("SELECT total_ms, percent_of_span FROM streams", trace);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(number_query(rows[0][0]), 0.2);
+  EXPECT_DOUBLE_EQ(number_query(rows[0][1]), 100);
+}
+
+// Rank 1 sends three times as much as rank 0.
+TEST(Query, RanksOfAnAllToAllVHaveTheirOwnSizes) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  for (const int rank : {0, 1})
+    folder.write(
+        fmt::format("rank{}.json", rank),
+        fmt::format(
+            R"({{"schemaVersion":1,"distributedInfo":{{"rank":{},"world_size":2}},"traceEvents":[)"
+            R"({{"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":7,"ts":10,)"
+            R"("dur":1000,"args":{{"device":0,"stream":7,"Collective name":"all_to_allv",)"
+            R"("In msg nelems":{},"Out msg nelems":2097152,"Group size":2,"dtype":"Float",)"
+            R"("Process Group Name":"0","Process Group Ranks":"[0, 1]","Seq":1}}}}]}})",
+            rank, rank == 0 ? 1048576 : 3145728));
+  EXPECT_EQ(
+      query_query("SELECT mib, bus_gbps, algo_gbps FROM collectives ORDER BY rank",
+                  folder.path("")),
+      (std::vector<std::vector<std::string>>{{"4.0", "null", "null"}, {"12.0", "null", "null"}}));
+}
+
+TEST(Query, TheListOfTablesIsAlsoATable) {
+  RS_NEEDS_DUCKDB();
+  EXPECT_EQ(query_query("FROM tables", two_ranks()),
+            rows_of(run_binary({"query", "--tables", "--json"}).out, "tables"));
+}
+
 TEST(Query, AFindingStandsOnce) {
   RS_NEEDS_DUCKDB();
   const auto all = query_query(

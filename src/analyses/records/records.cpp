@@ -154,11 +154,13 @@ void add_threads(Schema<EventRecord>& schema) {
 
 Schema<EventRecord> make_events() {
   using R = EventRecord;
-  Schema<R> schema("events", "all events of the traces, unchanged");
+  Schema<R> schema(
+      "events",
+      "events of the traces with their own times; without Python frames, instants and counters");
   add_place(schema);
   schema.add({"category",
               [](const R& r) { return category_name(trace_of(r).events.category[r.event]); },
-              "category name that the profiler uses"});
+              "category of the profiler; `other` for a category that rankscope does not know"});
   add_times(schema);
   schema.add({"unix_ns", "unix time (ns)", Unit::kNs, clock_time,
               "start of the event in Unix time; NULL if the file contains no Unix time"});
@@ -169,8 +171,10 @@ Schema<EventRecord> make_events() {
 }
 
 void add_launch(Schema<EventRecord>& schema) {
-  schema.add({"step", step_of_kernel,
-              "number of the profiler step in which the work was launched: N of ProfilerStep#N"});
+  schema.add(
+      {"step", step_of_kernel,
+       "number of the profiler step in which the work was launched, or in which it starts if its "
+       "launch is not in the trace: N of ProfilerStep#N"});
   schema.add({"launch_event", "launch event", Unit::kNone, of_event(launch_of, uid_of),
               "id of the call that launched the work; NULL if the call is not in the trace"});
   schema.add({"launch_ns", "launch (ns)", Unit::kNs,

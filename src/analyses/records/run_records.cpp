@@ -1,5 +1,6 @@
 // Records of steps, ranks, idle time, collectives and findings. They are small, so that traces can
 // be released.
+#include "analyses/collectives/collective_sums.h"
 #include "analyses/records/records.h"
 
 #include <algorithm>
@@ -70,7 +71,10 @@ std::vector<StepRecord> step_records(const LoadedTrace& trace, const RecordPlace
 const Schema<StepRecord>& step_record_schema() {
   static const Schema<StepRecord> schema = [] {
     using R = StepRecord;
-    Schema<R> out("steps", "profiler steps of each rank and their GPU time by kind");
+    Schema<R> out(
+        "steps",
+        "profiler steps of each rank and their GPU time by kind, with the idle time before the "
+        "step; with three steps, this time is an estimate for the first");
     add_place(out);
     out.add({"step", &R::step, "number of the step: N of the annotation ProfilerStep#N"});
     out.add({"start_ns", Unit::kNs, &R::start_ns,
@@ -181,10 +185,6 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     const auto number = [&](const char* id, const char* help, std::int64_t Collective::*field) {
       out.add({id, [=](const R& r) { return known(collective(r).*field); }, help});
     };
-    const auto matched = [&](const char* id, Unit unit, const char* help,
-                             double TimedCollective::*field) {
-      out.add({id, unit, [=](const R& r) { return r.kernel->timed->*field; }, help});
-    };
     out.add({"run", [](const R& r) { return std::string_view(*r.run); },
              "name of the run: its configuration or folder"});
     out.add(
@@ -237,13 +237,29 @@ const Schema<CollectiveRecord>& collective_record_schema() {
              },
              "time from the start on this rank to the start of the last member; NULL if ranks do "
              "not wait for each other in this kind of collective, or if a member is missing"});
-    matched("mib", Unit::kMiB,
-            "message size: output of an all-gather, input of any other collective",
-            &TimedCollective::full_mib);
-    matched("algo_gbps", Unit::kGBps,
-            "message size divided by the shortest kernel duration among the members",
-            &TimedCollective::algo_gbps);
-    matched("bus_gbps", Unit::kGBps, "bus bandwidth as in nccl-tests", &TimedCollective::bus_gbps);
+    const auto of_rank = [=](const R& r) {
+      return collective(r).kind == CollectiveKind::kAllToAllV;
+    };
+    out.add({"mib", Unit::kMiB,
+             [=](const R& r) {
+               return of_rank(r) ? mib_of(*r.kernel->rank, collective(r), collective(r).in_nelems)
+                                 : r.kernel->timed->full_mib;
+             },
+             "message size: output of an all-gather, input of any other collective; in an "
+             "all-to-all-v, the rank's own input"});
+    const auto bandwidth = [&](const char* id, const char* help, double TimedCollective::*field) {
+      out.add({id, Unit::kGBps,
+               [=](const R& r) {
+                 return of_rank(r) ? std::nullopt : std::optional(r.kernel->timed->*field);
+               },
+               help});
+    };
+    bandwidth("algo_gbps",
+              "message size divided by the shortest kernel duration among the members; NULL for an "
+              "all-to-all-v, whose ranks have different sizes",
+              &TimedCollective::algo_gbps);
+    bandwidth("bus_gbps", "bus bandwidth as in nccl-tests; NULL for an all-to-all-v",
+              &TimedCollective::bus_gbps);
     return out;
   }();
   return schema;

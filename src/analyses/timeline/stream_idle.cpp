@@ -13,7 +13,9 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleNames = {
     "host_wait", "kernel_wait", "other"};
 constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
     "the next work was launched after the stream had become idle",
-    "the next work was launched before the gap and starts within 30 \u00b5s",
+    "the next work starts within 30 \u00b5s and was launched before the gap, or its launch is not "
+    "in "
+    "the trace",
     "the next work starts after more than 30 \u00b5s and was launched before the gap, or its "
     "launch is not in the trace"};
 
