@@ -247,6 +247,9 @@ struct ProcessGroup {
   std::vector<std::int64_t> ranks;
 };
 
+/// Key in a trace of several ranks that `merge` wrote; its value is the number of ranks.
+inline constexpr std::string_view kMergedTraceKey = "mergedRanks";
+
 struct TraceHeader {
   std::optional<std::int64_t> rank; ///< distributedInfo.rank
   std::optional<std::int64_t> world_size;

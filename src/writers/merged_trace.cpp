@@ -666,7 +666,9 @@ std::size_t MergedTraceWriter::add_counters(std::string_view process,
 Result<MergeSummary> MergedTraceWriter::finish() {
   if (!begun_)
     sink_.text("{\"schemaVersion\": 1,\n\"traceEvents\": [");
-  sink_.text("\n]}\n");
+  sink_.text(summary_.ranks.size() > 1
+                 ? fmt::format("\n],\"{}\": {}}}\n", kMergedTraceKey, summary_.ranks.size())
+                 : "\n]}\n");
   summary_.bytes = sink_.bytes();
   RS_CHECK(sink_.commit());
   return std::move(summary_);

@@ -147,6 +147,13 @@ TEST_F(SynthMerge, AlignmentByCollectivesAndStandardOutput) {
   }
 }
 
+TEST_F(SynthMerge, OtherCommandsWarnOfAMergedTrace) {
+  sweep();
+  ASSERT_EQ(run("merge " + at("s/256thread") + " -o " + at("merged.json")), 0) << err_;
+  EXPECT_EQ(run("top " + at("merged.json")), 0) << err_;
+  EXPECT_NE(err_.find("merge made this trace for Perfetto"), std::string::npos) << err_;
+}
+
 TEST(MergeSamples, PowerAndClocksAreCounterTracks) {
   const TempFolder folder;
   const std::string trace =

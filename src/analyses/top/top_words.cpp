@@ -76,7 +76,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
         fmt::format("bandwidths, skew and waits of each collective; {:.1f} % of the time is "
                     "exposed communication",
                     facts.percent(TimeKind::kExposedComm)));
-    add_over_ranks({"merge"}, {"-o", "merged.json.gz"},
+    add_over_ranks({"merge"}, {"-o", "merged.json.gz", "--align", "collectives"},
                    "all ranks in one trace for Perfetto, clocks aligned");
   }
   if (input.paths.size() == 1) { // these commands accept only one path

@@ -232,6 +232,9 @@ public:
     out_.set_input(input_bytes_, entries_);
     out_.source().clock = head_.clock;
     out_.header() = std::move(head_.values);
+    if (std::ranges::any_of(out_.header().other,
+                            [](const auto& value) { return value.first == kMergedTraceKey; }))
+      out_.diagnostics().add(counters::merged_trace(), path_);
     RS_TRY(Trace trace, std::move(out_).finish());
     if (!has_gpu_work(trace))
       if (const ForeignFormat* const format = foreign_producer(trace, foreign_category_))
