@@ -105,7 +105,7 @@ Finding unaligned_clock(const ClockOffset& clock) {
                         clock.rank)
           : fmt::format("The clock of rank {} is aligned roughly", clock.rank));
   if (alone) {
-    out.evidence = "This rank shares no collective with the other ranks";
+    out.evidence = "This rank shares no collective with a rank whose clock is aligned";
     return out;
   }
   out.value = ns_to_us(clock.residual_ns);

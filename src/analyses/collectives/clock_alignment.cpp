@@ -259,7 +259,7 @@ std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsS
 std::string clock_note(const ClockOffset& clock) {
   if (clock.fit == ClockFit::kAlone)
     return fmt::format(
-        "rank {}: its clock is not aligned: it shares no collective with the other ranks",
+        "rank {}: its clock is not aligned: it shares no collective with an aligned rank",
         clock.rank);
   if (clock.fit != ClockFit::kPoor && !clock.scattered())
     return "";
