@@ -71,7 +71,7 @@ void add_lost_rank(ConfigResult& config, std::int64_t rank, const Error& error) 
 void set_collectives(ConfigResult& config, const CollectiveFacts& facts,
                      std::span<const RankIdentity> identities) {
   config.collectives = facts.summary;
-  config.collective_samples = collective_samples(facts);
+  config.collective_samples = collective_samples(facts.synchronising);
   config.exposed = exposed_waits(facts, job_ranks(identities));
   config.per_node = facts.per_node;
 }

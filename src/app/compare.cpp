@@ -341,7 +341,9 @@ FailOutcome fail_outcome(const Comparison& comparison,
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
       const std::string& label = comparison.tests[i].label;
-      ConditionOutcome condition{label, c.text, judge_condition(c.text, c.percent, row, i, label)};
+      ConditionOutcome condition{label, c.text,
+                                 judge_condition(c.text, c.percent, row, i, label,
+                                                 same_ranks(comparison.base, comparison.tests[i]))};
       if (condition.state() == ConditionState::kUnjudged)
         out.unjudged.push_back(
             fmt::format("{}: {}: {}", condition.label, condition.condition, condition.words()));

@@ -110,7 +110,7 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request);
 
 /// Judges the conditions. A change within the noise is not a regression. A change that is not
-/// judged (one sample, metrics that the runs lack) is not a regression either.
+/// judged (one sample, different ranks, metrics that the runs lack) is not a regression either.
 [[nodiscard]] FailOutcome fail_outcome(const Comparison& comparison,
                                        const std::vector<FailCondition>& conditions);
 

@@ -85,8 +85,12 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
                     launches(work.test_work)));
     out.back().action = "The verdicts Better and Worse compare times of different work";
   }
-  if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
+  if (!same_ranks(base, test)) {
     out.push_back(different_ranks(base, test));
+    out.back().evidence =
+        "GPU times are means over the ranks that both runs have; collectives over "
+        "all ranks and changes of steps are not compared";
+  }
   if (base.work.ranks > 0 && test.work.ranks > 0) {
     if (base.work.without_steps != test.work.without_steps) {
       const bool first = !base.work.without_steps;
@@ -575,9 +579,13 @@ Finding different_workload(const WorkloadOverlap& overlap, const std::string& ba
 
 Finding different_ranks(const ComparedRun& base, const ComparedRun& test) {
   Finding out = finding_of(rules::different_ranks, "run", test.label);
-  set_headline(out, fmt::format("{} has {} and {} has {}", brief(base.label, kLabelWidth),
-                                counted(base.ranks.size(), "rank", "ranks"),
-                                brief(test.label, kLabelWidth), test.ranks.size()));
+  const std::string a = brief(base.label, kLabelWidth);
+  const std::string b = brief(test.label, kLabelWidth);
+  set_headline(out, base.ranks.size() == test.ranks.size()
+                        ? fmt::format("{} and {} have different ranks", a, b)
+                        : fmt::format("{} has {} and {} has {}", a,
+                                      counted(base.ranks.size(), "rank", "ranks"), b,
+                                      test.ranks.size()));
   out.evidence = "Means are over different ranks";
   return out;
 }

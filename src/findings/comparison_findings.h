@@ -25,7 +25,7 @@ struct ComparisonFindings {
 /// Reports that two runs (or reports) are probably of different programs.
 [[nodiscard]] Finding different_workload(const WorkloadOverlap& overlap, const std::string& base,
                                          const std::string& test);
-/// Reports that the means are computed over different numbers of ranks.
+/// Reports that the means are computed over different ranks.
 [[nodiscard]] Finding different_ranks(const ComparedRun& base, const ComparedRun& test);
 
 } // namespace rankscope

@@ -13,8 +13,11 @@ struct ConditionAnswer {
   std::string words;
 };
 
-ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t test) {
+ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t test,
+                          bool same_ranks) {
   using enum ConditionState;
+  if (!same_ranks)
+    return {kUnjudged, "nothing could be judged, because the runs have different ranks"};
   if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->tests[test]->base)
     return {kUnjudged, "nothing could be judged, because the metric is not in both runs"};
   const DashboardCell& cell = *row->tests[test];
@@ -40,10 +43,10 @@ ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t t
 } // namespace
 
 JudgedCondition judge_condition(const std::string& condition, double percent,
-                                const DashboardRow* row, std::size_t test,
-                                const std::string& label) {
+                                const DashboardRow* row, std::size_t test, const std::string& label,
+                                bool same_ranks) {
   constexpr std::size_t kLabel = 40;
-  ConditionAnswer answer = answer_of(percent, row, test);
+  ConditionAnswer answer = answer_of(percent, row, test, same_ranks);
   const bool met = answer.state == ConditionState::kRegression;
   const bool judged = answer.state != ConditionState::kUnjudged;
   JudgedCondition out;

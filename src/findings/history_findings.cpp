@@ -86,7 +86,7 @@ std::vector<Finding> history_notes(const std::vector<ComparedRun>& runs, const H
     if (const auto overlap = workload_overlap(first.operators, runs[i].operators);
         overlap && overlap->differs())
       out.push_back(different_workload(*overlap, first.label, runs[i].label));
-    if (first.ranks.size() != runs[i].ranks.size())
+    if (!same_ranks(first, runs[i]))
       out.push_back(different_ranks(first, runs[i]));
   }
   if (!history.per_step) {

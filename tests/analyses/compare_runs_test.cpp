@@ -42,12 +42,12 @@ TEST(CompareRuns, FormulasSignsAndRowsOfOneRunOnly) {
   EXPECT_EQ(c.mean[1].judgement.verdict, Verdict::kNew);
   EXPECT_FALSE(c.mean[1].ms.improvement());
   EXPECT_FALSE(c.mean[1].ms.ratio());
-  EXPECT_DOUBLE_EQ(*c.mean[1].ms.difference(), 2.5);
-  EXPECT_DOUBLE_EQ(*c.mean[2].ms.base, 150);
-  EXPECT_DOUBLE_EQ(*c.mean[2].ms.test, 120);
-  EXPECT_DOUBLE_EQ(*c.mean[2].ms.difference(), -30);
-  EXPECT_DOUBLE_EQ(*c.mean[2].ms.improvement(), 20); // faster is positive
-  EXPECT_DOUBLE_EQ(*c.mean[2].ms.ratio(), 0.8);
+  EXPECT_DOUBLE_EQ(*c.mean[1].ms.difference(), 5);
+  EXPECT_DOUBLE_EQ(*c.mean[2].ms.base, 100); // only rank 0 is in both runs
+  EXPECT_DOUBLE_EQ(*c.mean[2].ms.test, 90);
+  EXPECT_DOUBLE_EQ(*c.mean[2].ms.difference(), -10);
+  EXPECT_DOUBLE_EQ(*c.mean[2].ms.improvement(), 10); // faster is positive
+  EXPECT_DOUBLE_EQ(*c.mean[2].ms.ratio(), 0.9);
   EXPECT_EQ(c.mean[2].judgement.verdict, Verdict::kUnknown); // no steps, so the noise is unknown
   EXPECT_FALSE(c.mean[2].judgement.low);
   EXPECT_EQ(c.mean[2].judgement.samples_base, 0U);
@@ -476,8 +476,8 @@ TEST(CompareRuns, EachTestHasItsBaseline) {
   EXPECT_TRUE(table.at(0, "a").is_null());
   bool noted = false;
   for (const std::string& note : table.notes)
-    noted = noted || note == "NCCL_comm_latency of a, from the collectives that both runs have: "
-                             "1.020 ms compared with b, "
+    noted = noted || note == "NCCL_comm_latency of a, from the ranks and collectives that both "
+                             "runs have: 1.020 ms compared with b, "
                              "0.020 ms compared with c";
   EXPECT_TRUE(noted);
   EXPECT_NEAR(*compare_runs(a, {b, b}, {}).dashboard.rows[0].base, 1.02, 1e-12);

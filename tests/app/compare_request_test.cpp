@@ -74,6 +74,14 @@ TEST(CompareRequest, OnlyWhatIsJudgedFails) {
   EXPECT_TRUE(absent.regressions.empty());
   ASSERT_EQ(absent.unjudged.size(), 1U);
   EXPECT_NE(absent.unjudged[0].find("not in both runs"), std::string::npos);
+  ComparedRun other_rank = run_of("b", {20, 20.1, 19.9});
+  other_rank.ranks[1] = other_rank.ranks[0];
+  const FailOutcome ranks =
+      fail_outcome(compare_runs(run_of("a", {10, 10.1, 9.9}), {other_rank}, {}),
+                   {*parse_fail_condition("total_time>2%")});
+  EXPECT_TRUE(ranks.regressions.empty());
+  ASSERT_EQ(ranks.unjudged.size(), 1U);
+  EXPECT_NE(ranks.unjudged[0].find("the runs have different ranks"), std::string::npos);
   // fewer but slower steps: the sentence is about the step times too
   const FailOutcome shorter = outcome({10, 10.1, 9.9, 10, 10.1}, {11, 11.1, 10.9}, "total_time>2%");
   ASSERT_EQ(shorter.regressions.size(), 1U);

@@ -386,6 +386,45 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   EXPECT_EQ(only, 8);
 }
 
+// A run without one of its ranks was "worse": the latency of collectives without the late rank
+// contains their wait.
+TEST_F(Compare, ALostRankIsNoDifference) {
+  const std::string all = make_run(folder_, "all", 7, 1, {}, 6);
+  const auto without = [this](const std::string& name, std::vector<std::int64_t> missing) {
+    return make_run(folder_, name, 7, 1, std::move(missing), 6);
+  };
+  const std::string lost = without("lost", {2});
+  const std::string rank0 = without("rank0", {1, 2});
+  const std::string rank1 = without("rank1", {0, 2});
+  for (const auto& [base, test] : {std::pair{all, lost}, {lost, all}, {rank0, rank1}}) {
+    const RunResult r = run_binary({"compare", "--baseline", base, "--test", test, "--output", out_,
+                                    "--no-plots", "--fail-on", "comm_latency>5%"});
+    EXPECT_EQ(r.code, 4) << r.err;
+    EXPECT_NE(r.err.find("the runs have different ranks"), std::string::npos) << r.err;
+    const Report final = read(out_ + "/final_analysis_report.xlsx");
+    for (const Table& t : final.tables)
+      for (const char* status : {"Status", "status"})
+        for (std::size_t i = 0; t.column(status) && i < t.rows(); ++i)
+          EXPECT_TRUE(t.at(i, status).text != "Better" && t.at(i, status).text != "Worse")
+              << t.name() << " row " << i;
+    EXPECT_EQ(final.find("What_Changed"), nullptr);
+  }
+}
+
+// The waits and latencies of collectives are unknown if both runs lack a rank.
+TEST_F(Compare, TheLatencyOfIncompleteCollectivesIsNotCompared) {
+  const std::string lost = make_run(folder_, "lost", 7, 1, {2}, 6);
+  const RunResult r =
+      run_binary({"compare", "--baseline", lost, "--test", lost, "--output", out_, "--no-plots"});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_EQ(r.out.find("NCCL_comm_latency"), std::string::npos) << r.out;
+  const Report final = read(out_ + "/final_analysis_report.xlsx");
+  const Table* const changed = final.find("What_Changed");
+  ASSERT_NE(changed, nullptr);
+  for (std::size_t i = 0; i < changed->rows(); ++i)
+    EXPECT_NE(changed->at(i, "what").text, "wait at collectives");
+}
+
 TEST_F(Compare, ProgramsReadTheVerdict) {
   const std::string conditions = folder_.write(
       "conditions", "# of this repository\n\n  total_time>2%  # per step\r\nexposed_comm>500%\n");

@@ -375,6 +375,9 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   ComparedRun single = run_with("a", {}, {10, 10});
   single.ranks[0] = {};
   EXPECT_EQ(note(single, two).headline, "a has 1 rank and b has 2");
+  ComparedRun other_rank = run_with("b", {}, {10, 10});
+  other_rank.ranks[1] = {};
+  EXPECT_EQ(note(single, other_rank).headline, "a and b have different ranks");
 }
 
 TEST(ComparisonFindings, SeveralTestsHaveDistinctSubjects) {

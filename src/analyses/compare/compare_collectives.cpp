@@ -2,6 +2,7 @@
 #include "analyses/compare/compare_runs.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/collective_sums.h"
 #include "base/sample_intervals.h"
 #include "base/units.h"
 
@@ -212,9 +213,10 @@ SampleStats SampleSet::stats() const {
   return sample_stats(means());
 }
 
-std::map<CollectiveKey, CollectiveSamples> collective_samples(const CollectiveFacts& facts) {
+std::map<CollectiveKey, CollectiveSamples>
+collective_samples(std::span<const SyncCollective> collectives) {
   std::map<CollectiveKey, CollectiveSamples> out;
-  for (const SyncCollective& s : facts.synchronising) {
+  for (const SyncCollective& s : collectives) {
     const TimedCollective& t = *s.timed;
     CollectiveSamples& samples =
         out[{text_of(*t.first_rank, t.first->name), text_of(*t.first_rank, t.first->dtype),
@@ -230,9 +232,16 @@ std::map<CollectiveKey, CollectiveSamples> collective_samples(const CollectiveFa
 
 RunCollectives run_collectives(const CollectiveFacts& facts) {
   RunCollectives out;
-  out.summary = facts.summary;
+  std::vector<SyncCollective> complete;
+  SyncSummarySums summary(facts.per_node, facts.compat_tracelens);
+  for (const SyncCollective& s : facts.synchronising)
+    if (!s.timed->match.incomplete()) {
+      complete.push_back(s);
+      summary.add(*s.timed);
+    }
+  out.summary = summary.take();
   out.rank_summary = facts.rank_summary;
-  out.samples = collective_samples(facts);
+  out.samples = collective_samples(complete);
   out.notes = sync_summary_notes(facts.compat_tracelens);
   out.clocks = facts.clocks.empty() ? ClockState::kRaw : ClockState::kAligned;
   for (const CollectiveKernel& k : facts.kernels) {
@@ -253,8 +262,11 @@ void add_collectives(ComparedRun& run, const CollectiveFacts& facts) {
 
 CollectiveComparison compare_collectives(const ComparedRun& base, const ComparedRun& test,
                                          const JudgeRule& rule) {
-  return {all_ranks(base.collectives, test.collectives, rule),
-          by_rank(base.collectives, test.collectives, rule)};
+  CollectiveComparison out;
+  if (same_ranks(base, test))
+    out.all_ranks = all_ranks(base.collectives, test.collectives, rule);
+  out.by_rank = by_rank(base.collectives, test.collectives, rule);
+  return out;
 }
 
 } // namespace rankscope

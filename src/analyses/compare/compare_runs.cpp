@@ -37,11 +37,13 @@ double average(const std::vector<double>& values, bool geomean) {
   return n == 0 ? 0.0 : geomean ? std::exp(sum / n) : sum / n;
 }
 
+using RankTimelines = std::map<std::int64_t, RankTimeline>;
+
 /// Returns the mean over the ranks that have the row.
-Entry mean(const ComparedRun& run, TimeKind kind, bool geomean = false) {
+Entry mean(const RankTimelines& ranks, TimeKind kind, bool geomean = false) {
   std::vector<double> ms;
   std::vector<double> percent;
-  for (const auto& [rank, side] : run.ranks)
+  for (const auto& [rank, side] : ranks)
     if (const Entry e = entry(side, kind); e.ms) {
       ms.push_back(*e.ms);
       percent.push_back(*e.percent);
@@ -59,10 +61,10 @@ std::vector<double> samples(const RankTimeline& side, TimeKind kind) {
   return out;
 }
 
-/// Returns the mean over ranks for each step that all ranks of the run have.
-std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
+/// Returns the mean over ranks for each step that all ranks have.
+std::vector<double> mean_samples(const RankTimelines& ranks, TimeKind kind) {
   std::map<std::int64_t, std::pair<double, std::size_t>> steps;
-  for (const auto& [rank, side] : run.ranks)
+  for (const auto& [rank, side] : ranks)
     if (const auto found = side.step_ns.find(kind); found != side.step_ns.end())
       for (const auto& [step, ns] : found->second) {
         steps[step].first += ns_to_ms(ns);
@@ -70,8 +72,15 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
       }
   std::vector<double> out;
   for (const auto& [step, sum] : steps)
-    if (sum.second == run.ranks.size())
+    if (sum.second == ranks.size())
       out.push_back(sum.first / static_cast<double>(sum.second));
+  return out;
+}
+
+/// Returns the ranks of a run that the other run has too.
+RankTimelines common_ranks(const ComparedRun& run, const ComparedRun& other) {
+  RankTimelines out = run.ranks;
+  std::erase_if(out, [&other](const auto& rank) { return !other.ranks.contains(rank.first); });
   return out;
 }
 
@@ -172,6 +181,12 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
   return out;
 }
 
+bool same_ranks(const ComparedRun& a, const ComparedRun& b) {
+  return a.ranks.empty() || b.ranks.empty() ||
+         std::ranges::equal(a.ranks, b.ranks, {}, &RankTimelines::value_type::first,
+                            &RankTimelines::value_type::first);
+}
+
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
   // the maximum of only two kinds: the maximum of many would be far above 0 by chance
   for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
@@ -195,7 +210,7 @@ std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run, bool ge
       row.max_ms = row.ranks == 0 ? *e.ms : std::max(row.max_ms, *e.ms);
       ++row.ranks;
     }
-    const Entry m = mean(run, kind, geomean);
+    const Entry m = mean(run.ranks, kind, geomean);
     row.mean_ms = m.ms.value_or(0);
     row.mean_percent = m.percent.value_or(0);
     out.push_back(row);
@@ -207,9 +222,11 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
                                      const JudgeRule& rule) {
   const std::vector<TimeKind> kinds = kinds_of({&base, &test});
   CompareRunsRows means;
+  const RankTimelines base_ranks = common_ranks(base, test);
+  const RankTimelines test_ranks = common_ranks(test, base);
   for (const TimeKind kind : kinds)
-    means.add(std::nullopt, kind, mean(base, kind), mean(test, kind), mean_samples(base, kind),
-              mean_samples(test, kind));
+    means.add(std::nullopt, kind, mean(base_ranks, kind), mean(test_ranks, kind),
+              mean_samples(base_ranks, kind), mean_samples(test_ranks, kind));
   std::set<std::int64_t> ranks;
   for (const ComparedRun* run : {&base, &test})
     for (const auto& [rank, side] : run->ranks)
@@ -245,7 +262,9 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
                                  work_difference(out.base.work, test.work)});
     out.timelines.push_back(compare_timelines(out.base, test, pair_rule));
     out.collectives.push_back(compare_collectives(out.base, test, pair_rule));
-    out.changes.push_back(what_changed(out.base.work, test.work, pair_rule));
+    out.changes.push_back(same_ranks(out.base, test)
+                              ? what_changed(out.base.work, test.work, pair_rule)
+                              : WhatChanged{});
   }
   out.dashboard = dashboard_of(out);
   return out;

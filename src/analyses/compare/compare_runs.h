@@ -23,7 +23,7 @@ struct MetricChange {
 };
 
 struct TimelineChange {
-  std::optional<std::int64_t> rank; ///< empty: means over the ranks of each run
+  std::optional<std::int64_t> rank; ///< empty: means over the ranks that both runs have
   TimeKind kind = TimeKind::kTotal;
   MetricChange ms;
   MetricChange percent; ///< percentage of total_time
@@ -57,7 +57,8 @@ struct RankCollectiveChange {
   Judgement judgement; ///< judges the mean; samples: profiler steps
 };
 
-/// Changes sorted by key; both lists are empty if neither run has collectives.
+/// Changes sorted by key; both lists are empty if neither run has collectives. `all_ranks` is empty
+/// if the runs have different ranks.
 struct CollectiveComparison {
   std::vector<CollectiveChange> all_ranks;
   std::vector<RankCollectiveChange> by_rank;
@@ -86,8 +87,8 @@ struct DashboardRow {
 };
 
 /// Key metrics: GPU times by name, then metrics of the collectives that both runs have (name, type,
-/// elements, group). The metrics of collectives are weighted by the baseline's counts, bandwidths
-/// by the baseline's time.
+/// elements, group; none if the runs have different ranks). The metrics of collectives are weighted
+/// by the baseline's counts, bandwidths by the baseline's time.
 struct Dashboard {
   std::vector<DashboardRow> rows;
   std::size_t gpu_rows = 0;
@@ -110,7 +111,7 @@ struct Comparison {
   std::vector<JudgeRule> rules;              ///< one per test, adapted to the steps of both runs
   std::vector<TimelineComparison> timelines; ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
-  std::vector<WhatChanged> changes;              ///< one per test
+  std::vector<WhatChanged> changes;              ///< one per test; unknown if ranks differ
   std::vector<Comparability> comparability;      ///< one per test
   Dashboard dashboard;
 };

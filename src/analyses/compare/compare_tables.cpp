@@ -194,7 +194,7 @@ Table timeline_by_rank_table(const Comparison& comparison, std::size_t i) {
 Table timeline_mean_table(const Comparison& comparison, std::size_t i) {
   Table out = timeline_schema(comparison.base, comparison.tests[i], false)
                   .table(comparison.timelines[i].mean);
-  out.notes = {"Means over the ranks of each run.", kSigns,
+  out.notes = {"Means over the ranks that both runs have.", kSigns,
                rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
@@ -251,8 +251,9 @@ namespace {
 
 /// Returns a note on a metric with a baseline value that differs between tests.
 std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
-  std::string out = fmt::format("{} of {}, from the collectives that both runs have:", row.metric,
-                                comparison.base.label);
+  std::string out =
+      fmt::format("{} of {}, from the ranks and collectives that both runs have:", row.metric,
+                  comparison.base.label);
   for (std::size_t i = 0; i < row.tests.size(); ++i)
     if (row.tests[i] && row.tests[i]->base)
       out += fmt::format("{} {:.3f} {} compared with {}", out.back() == ':' ? "" : ",",
@@ -272,8 +273,8 @@ Table dashboard_table(const Comparison& comparison) {
                 base,
                 Unit::kNone,
                 &R::base,
-                "value of the baseline: mean over the ranks; values of collectives are weighted by "
-                "their counts in the baseline",
+                "value of the baseline: mean over the ranks that both runs have; values of "
+                "collectives are weighted by their counts in the baseline",
                 {.decimals = 2}}});
   // owns the texts of the cells until the table is made
   std::vector<std::vector<std::string>> samples(comparison.tests.size());
@@ -356,11 +357,12 @@ Table dashboard_table(const Comparison& comparison) {
       "Samples: profiler steps, baseline / test. Improvement and its interval come from their "
       "means; the values come from the complete runs.";
   constexpr const char* kCollectives =
-      "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
+      "NCCL rows: the complete collectives that both runs have, weighted by the baseline's counts "
       "(bandwidth: by the baseline's time).";
   out.notes.insert(
       out.notes.end(),
-      {"Improvement: positive is better (less time, more bandwidth). GPU rows: mean over ranks.",
+      {"Improvement: positive is better (less time, more bandwidth). GPU rows: mean over the ranks "
+       "that both runs have.",
        rule_note("GPU rows and all NCCL rows", "samples", comparison.rule), kSamples, kCollectives,
        kBetweenRuns});
   return out;

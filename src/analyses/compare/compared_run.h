@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,7 +79,7 @@ private:
   std::map<std::int64_t, StepSum> steps_;
 };
 
-/// Samples per collective. Skew and bandwidth of an incomplete collective are unknown.
+/// Samples per collective.
 struct CollectiveSamples {
   SampleSet latency_us, start_skew_us, bus_gbps;
   /// Returns whether the samples belong to a row of the summary, which is so if the number of
@@ -106,7 +107,7 @@ struct RankCollectiveKey {
 enum class ClockState : std::uint8_t { kUnknown, kRaw, kAligned };
 
 struct RunCollectives {
-  std::vector<SyncSummary> summary;
+  std::vector<SyncSummary> summary; ///< of complete collectives: the latency of others has waits
   std::vector<RankSummary> rank_summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
   std::map<RankCollectiveKey, SampleSet> rank_dur_us; ///< durations of single kernels
@@ -124,12 +125,15 @@ struct ComparedRun {
   StepWork work; ///< work of all ranks; ranks = 0 when unknown (reports do not contain it)
 };
 
+/// Returns whether both runs have the same ranks, or a run has no GPU times and thus unknown ranks.
+[[nodiscard]] bool same_ranks(const ComparedRun& a, const ComparedRun& b);
+
 /// Returns the GPU times of one rank; step_ns is empty if the trace has no steps.
 [[nodiscard]] RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options);
 /// Returns the GPU time of each operator in nanoseconds.
 [[nodiscard]] OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options);
 [[nodiscard]] std::map<CollectiveKey, CollectiveSamples>
-collective_samples(const CollectiveFacts& facts);
+collective_samples(std::span<const SyncCollective> collectives);
 [[nodiscard]] RunCollectives run_collectives(const CollectiveFacts& facts);
 /// Sets the run's collectives, and the waits for late ranks in its step work.
 void add_collectives(ComparedRun& run, const CollectiveFacts& facts);

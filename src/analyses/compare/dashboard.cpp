@@ -203,7 +203,7 @@ DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
   row.kind = kind;
   for (const TimelineComparison& timeline : comparison.timelines) {
     const auto found = std::ranges::find(timeline.mean, kind, &TimelineChange::kind);
-    if (found == timeline.mean.end()) {
+    if (found == timeline.mean.end() || (!found->ms.base && !found->ms.test)) {
       row.tests.emplace_back();
       continue;
     }
@@ -258,8 +258,10 @@ Dashboard dashboard_of(const Comparison& comparison) {
   out.gpu_rows = out.rows.size();
   std::vector<std::vector<Measured>> mixes;
   for (std::size_t i = 0; i < comparison.tests.size(); ++i)
-    mixes.push_back(mix_of(comparison.base.collectives, comparison.tests[i].collectives,
-                           comparison.rules[i].clock_ns));
+    mixes.push_back(same_ranks(comparison.base, comparison.tests[i])
+                        ? mix_of(comparison.base.collectives, comparison.tests[i].collectives,
+                                 comparison.rules[i].clock_ns)
+                        : std::vector<Measured>(std::size(kMixMetrics)));
   for (std::size_t metric = 0; metric < std::size(kMixMetrics); ++metric)
     if (auto row = row_of(metric, mixes, comparison.rules))
       out.rows.push_back(std::move(*row));

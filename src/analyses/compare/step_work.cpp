@@ -215,12 +215,14 @@ void add_waits(StepWork& run, const CollectiveFacts& facts) {
   std::map<std::string, std::vector<double>> waits; // by name of the row: ns by step
   for (const CollectiveKernel& k : facts.kernels) {
     const Collective& c = *k.collective;
-    if (!compares_ranks(*k.timed) || c.dur_ns <= 0)
-      continue;
     const auto step = run.without_steps
                           ? run.steps.begin()
                           : std::lower_bound(run.steps.begin(), run.steps.end(), c.step);
     if (step == run.steps.end() || (!run.without_steps && *step != c.step))
+      continue;
+    if (k.timed->match.incomplete())
+      return;
+    if (!compares_ranks(*k.timed) || c.dur_ns <= 0)
       continue;
     const auto exposed = static_cast<double>(c.dur_ns - c.hidden_compute_ns - c.hidden_memcpy_ns);
     const auto wait = static_cast<double>(c.dur_ns - k.timed->latency_ns);

@@ -46,7 +46,7 @@ struct Work {
 /// Own times of all GPU work and idle time: they add up to the steps' total_time.
 struct StepWork {
   bool without_steps = false;         ///< no steps: the complete trace counts as one step
-  bool waits_known = false;           ///< the collectives of all ranks were matched
+  bool waits_known = false;           ///< the collectives in the steps are complete
   std::size_t ranks = 0;              ///< number of ranks in the sums; 0: nothing is known
   std::vector<std::int64_t> steps;    ///< numbers, ascending
   std::vector<std::int64_t> total_ns; ///< by step, sum over the ranks
@@ -59,7 +59,8 @@ struct StepWork {
 /// joined with ranks that have steps: the result is then empty.
 [[nodiscard]] StepWork join_step_work(const std::vector<StepWork>& ranks);
 
-/// Sets Work::wait_ns: the time that the run's collectives wait for late ranks. The wait of a
+/// Sets Work::wait_ns: the time that the run's collectives wait for late ranks. Sets nothing if a
+/// collective in the steps is incomplete, because its wait is unknown. The wait of a
 /// kernel is its duration minus the shortest duration in its collective, so clock differences do
 /// not affect it. The exposed time of a kernel is assumed to contain the same fraction of wait.
 void add_waits(StepWork& run, const CollectiveFacts& facts);
