@@ -61,7 +61,7 @@ JudgedCondition judge_condition(const std::string& condition, double percent,
                                                  : "is not judged",
                                         brief(label, kLabel)));
   out.finding.evidence = std::move(answer.words);
-  if (row != nullptr && row->tests[test] && row->tests[test]->judgement.change) {
+  if (row != nullptr && row->tests[test] && row->tests[test]->judgement.low) {
     const Judgement& j = row->tests[test]->judgement; // in the finding, positive is worse
     set_interval(out.finding, -*j.change, (*j.high - *j.low) / 2, Unit::kPercent);
     out.finding.steps = std::min(j.samples_base, j.samples_test);

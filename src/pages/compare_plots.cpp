@@ -40,14 +40,11 @@ bool differs(const Judgement& j) {
   return j.verdict == Verdict::kBetter || j.verdict == Verdict::kWorse;
 }
 
-/// Adds a change with its interval. If there are samples, both come from the sample means, so that
-/// they agree. The bar is grey unless the verdict is better or worse.
-void add_change(PlotSeries& series, const Judgement* judgement, std::optional<double> improvement) {
-  const bool sampled = judgement != nullptr && judgement->change;
-  series.values.push_back(sampled ? *judgement->change : improvement.value_or(NAN));
-  series.intervals.emplace_back(sampled ? judgement->low.value_or(NAN) : NAN,
-                                sampled ? judgement->high.value_or(NAN) : NAN);
-  series.grey.push_back(judgement == nullptr || !differs(*judgement));
+/// Adds a change with its interval. The bar is grey unless the verdict is better or worse.
+void add_change(PlotSeries& series, const Judgement& judgement, std::optional<double> improvement) {
+  series.values.push_back(judgement.estimate(improvement).value_or(NAN));
+  series.intervals.emplace_back(judgement.low.value_or(NAN), judgement.high.value_or(NAN));
+  series.grey.push_back(!differs(judgement));
 }
 
 bool holds_values(const PlotPanel& panel) {
@@ -75,8 +72,8 @@ RankRows rows_by_rank(const TimelineComparison& comparison) {
 void add_rank_change(PlotSeries& series, const RankRows& rows, std::int64_t rank, TimeKind kind) {
   const auto found = rows.find({rank, kind});
   if (found == rows.end())
-    return add_change(series, nullptr, std::nullopt);
-  add_change(series, &found->second->judgement, found->second->ms.improvement());
+    return add_change(series, {}, std::nullopt);
+  add_change(series, found->second->judgement, found->second->ms.improvement());
 }
 
 void add_dashboard_plots(const Comparison& comparison, Plots& out) {
@@ -103,7 +100,7 @@ void add_dashboard_plots(const Comparison& comparison, Plots& out) {
     }
     for (std::size_t i = 0; i < tests.size(); ++i) {
       const DashboardCell cell = row.tests[i].value_or(DashboardCell{});
-      add_change(change.series[i], &cell.judgement, cell.improvement);
+      add_change(change.series[i], cell.judgement, cell.improvement);
       if (row.kind) {
         times.series[i + 1].values.push_back(cell.value.value_or(NAN));
         times.series[i + 1].grey.push_back(change.series[i].grey.back());
@@ -361,7 +358,7 @@ void add_collective_plots(const Comparison& comparison, Plots& out) {
       PlotSeries series{comparison.tests[i].label, {}};
       for (const std::string& name : bars.names) {
         const C* c = bars.at(i, name);
-        add_change(series, c == nullptr ? nullptr : &(c->*judgement),
+        add_change(series, c == nullptr ? Judgement{} : c->*judgement,
                    c == nullptr ? std::nullopt : (c->*metric).improvement());
       }
       panel.series.push_back(std::move(series));

@@ -138,6 +138,7 @@ TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
   const Measured row = measured(100, 110, {100}, {110});
   const Judgement plain = judge(row, {});
   EXPECT_EQ(plain.verdict, Verdict::kUnknown);
+  EXPECT_NEAR(*plain.change, -10, 1e-9);
   EXPECT_FALSE(plain.low);
   // 2 % of 100 and of 110: interval 10 +- 1.96 sqrt(4 + 4.84) = 10 +- 5.827
   const Judgement two = judge(row, {1, 2.0});
@@ -151,6 +152,21 @@ TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
   EXPECT_NEAR(*judge(measured(100, 110, {}, {}), {1, 2.0}).low, -15.827, 1e-3);
   // measured samples take precedence over an assumed noise
   EXPECT_FALSE(judge(measured(10, 11, {9, 10, 11}, {10, 11, 12}), {1, 2.0}).assumed);
+}
+
+// Six steps of 10 ms against one step of 10 ms: the change was that of the complete runs, 83 %.
+TEST(CompareRuns, RunsOfDifferentLengthsAreComparedByTheirSteps) {
+  const auto estimate = [](const Measured& row, const JudgeRule& rule) {
+    return judge(row, rule).estimate(improvement_percent(*row.base, *row.test, row.better));
+  };
+  const Measured one_step = measured(60, 10, {10, 10, 10, 10, 10, 10}, {10});
+  EXPECT_EQ(*estimate(one_step, {}), 0);
+  EXPECT_EQ(judge(one_step, {}).verdict, Verdict::kUnknown);
+  EXPECT_EQ(*estimate(one_step, {1, 2.0}), 0);
+  const Measured no_steps = measured(60, 10, {10, 10, 10, 10, 10, 10}, {});
+  EXPECT_FALSE(estimate(no_steps, {}));
+  EXPECT_FALSE(estimate(no_steps, {1, 2.0}));
+  EXPECT_NEAR(*estimate(measured(60, 66, {}, {}), {}), -10, 1e-9);
 }
 
 // 1 2 3 4 100: median 3, absolute deviations 2 1 0 1 97 with median 1; the factor for five values

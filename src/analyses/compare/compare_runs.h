@@ -71,11 +71,7 @@ struct DashboardCell {
   std::optional<double> base; ///< value over the data that the baseline and this test share
   std::optional<double> value, improvement; ///< values of the complete runs
   Judgement judgement;
-  /// Returns the change that is shown with the interval: the change of the samples, else of the
-  /// runs.
-  [[nodiscard]] std::optional<double> estimate() const {
-    return judgement.change ? judgement.change : improvement;
-  }
+  [[nodiscard]] std::optional<double> estimate() const { return judgement.estimate(improvement); }
 };
 
 struct DashboardRow {

@@ -299,7 +299,8 @@ Table dashboard_table(const Comparison& comparison) {
            kDouble,
            field([](const DashboardCell& c) { return Value(c.estimate()); }),
            "change from the baseline to the test, in percent of the baseline; computed from the "
-           "means of the samples if there are samples; positive is better",
+           "means of the samples if there are samples; blank if only one run has samples; "
+           "positive is better",
            {.delta = true, .decimals = 2}});
     s.add({id + "status", before + "Status", Unit::kNone, kText,
            field([texts = verdict_texts(base, label)](const DashboardCell& c) {

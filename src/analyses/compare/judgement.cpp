@@ -56,8 +56,10 @@ std::optional<Verdict> without_samples(const Measured& m) {
 }
 
 bool judgeable(const Measured& m, const JudgeRule& rule) {
+  // a complete run is compared with another complete run, not with steps
   return !without_samples(m) &&
-         (rule.assumed_noise_percent || enough(m.base_samples, m.test_samples));
+         (enough(m.base_samples, m.test_samples) ||
+          (rule.assumed_noise_percent && (m.base_samples.n == 0) == (m.test_samples.n == 0)));
 }
 
 Verdict verdict_of(const Judgement& j, double value_change, double threshold_percent) {
@@ -133,25 +135,28 @@ Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows
     out.verdict = *plain;
     return out;
   }
-  if (!judgeable(row, rule))
-    return out;
   SampleStats base = row.base_samples;
   SampleStats test = row.test_samples;
-  if (!enough(base, test)) {
+  if (judgeable(row, rule) && !enough(base, test)) {
     base = assumed(base, *row.base, *rule.assumed_noise_percent);
     test = assumed(test, *row.test, *rule.assumed_noise_percent);
   }
-  MeanDifference interval = *difference_of(base, test, rule, rows, out.assumed);
-  if (const double within = variance_of(base, test); within > 0 && !out.assumed)
-    interval.half_width *= std::sqrt(1 + row.between_runs / within);
-  if (base.mean == 0) // the steps of the baseline are 0, though the run is not
+  if (base.n == 0 || test.n == 0 || base.mean == 0) // the steps can be 0, though the run is not
     return out;
+  const auto percent = [&](double value) { return value / std::fabs(base.mean) * 100; };
   const double sign = row.better == Better::kHigher ? 1 : -1;
-  const double half = interval.half_width / std::fabs(base.mean) * 100;
-  const double change = sign * interval.difference / std::fabs(base.mean) * 100;
-  if (!std::isfinite(change) || !std::isfinite(half)) // from a damaged saved baseline, or too large
+  const double change = sign * percent(test.mean - base.mean);
+  if (!std::isfinite(change)) // from a damaged saved baseline, or too large
     return out;
   out.change = change + 0.0; // 0, not -0
+  const std::optional<MeanDifference> interval = difference_of(base, test, rule, rows, out.assumed);
+  if (!interval)
+    return out;
+  double half = percent(interval->half_width);
+  if (const double within = variance_of(base, test); within > 0 && !out.assumed)
+    half *= std::sqrt(1 + row.between_runs / within);
+  if (!std::isfinite(half))
+    return out;
   out.low = *out.change - half;
   out.high = *out.change + half;
   out.verdict = verdict_of(out, improvement_percent(*row.base, *row.test, row.better).value_or(0),

@@ -40,13 +40,20 @@ struct JudgeRule {
 };
 
 /// A difference with its noise. Percentages of the baseline, positive = better. `change`, `low` and
-/// `high` come from the same samples.
+/// `high` come from the same samples. With one sample on a side, `low` and `high` are empty.
 struct Judgement {
   Verdict verdict = Verdict::kUnknown;
   std::size_t samples_base = 0, samples_test = 0;
   std::optional<double> change;    ///< change of the samples' means
   std::optional<double> low, high; ///< interval of `change`; 95 % confidence for all rows together
   bool assumed = false;            ///< the interval comes from the assumed noise, not from data
+
+  /// Returns the change that is shown: `change`, else the change of the complete runs
+  /// (`improvement`). Empty if runs without `change` differ in their number of samples, because
+  /// complete runs of different lengths are not comparable.
+  [[nodiscard]] std::optional<double> estimate(std::optional<double> improvement) const {
+    return change || samples_base != samples_test ? change : improvement;
+  }
 };
 
 /// Returns whether the samples (equally many per side) and the complete trace (`improvement`, in

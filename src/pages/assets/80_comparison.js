@@ -15,7 +15,7 @@
     RS.section("overview", "Overview", null, [], data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "No findings beyond the noise."));
 
     // ---- verdicts: one dot with its interval per metric, and the table below
-    const shown = () => data.verdicts.filter((v) => v.tests[now] && v.tests[now].change !== null && v.tests[now].change !== undefined);
+    const shown = () => data.verdicts.filter((v) => v.tests[now] && v.tests[now].low !== null && v.tests[now].low !== undefined);
     const dots = RS.chart(() => {
       const rows = shown();
       return {
