@@ -78,7 +78,8 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
       return text.empty() ? std::string("no launches") : text;
     };
     add(rules::different_work,
-        fmt::format("{} and {} do different work per step", sides.base, sides.test),
+        fmt::format("{} and {} do different work{}", sides.base, sides.test,
+                    base.work.without_steps && test.work.without_steps ? "" : " per step"),
         fmt::format("Operators with different shapes or numbers of launches take {:.0f} % and "
                     "{:.0f} % of the kernel time of the two runs (most: {}, {} against {})",
                     work.base_percent, work.test_percent, work.op, launches(work.base_work),
@@ -145,8 +146,9 @@ bool has_percent(const Judgement& j) {
   return std::fabs(*j.change) <= kMostPercent && (!j.low || *j.high - *j.low <= 2 * 100);
 }
 
+/// Returns "; 6 and 6 steps"; empty without steps.
 std::string samples_of_both(std::size_t base, std::size_t test) {
-  return fmt::format("{} and {} steps", base, test);
+  return base + test == 0 ? std::string() : fmt::format("; {} and {} steps", base, test);
 }
 
 Finding changed_metric(const DashboardRow& row, const DashboardCell& cell, const Sides& sides) {
@@ -162,12 +164,13 @@ Finding changed_metric(const DashboardRow& row, const DashboardCell& cell, const
                                 percent ? percent_text(*out.value) + " " : "",
                                 worse ? "worse" : "better", sides.base));
   if (percent)
-    out.evidence = fmt::format("95 % CI {} %; ", range3(*out.low, *out.high));
+    out.evidence = fmt::format("; 95 % CI {} %", range3(*out.low, *out.high));
   if (const std::string values = metric_value(row, cell); !values.empty())
-    out.evidence += values + "; ";
-  out.evidence = capital(out.evidence + samples_of_both(j.samples_base, j.samples_test));
+    out.evidence += "; " + values;
+  out.evidence += samples_of_both(j.samples_base, j.samples_test);
   if (j.assumed)
     out.evidence += "; the noise is assumed";
+  out.evidence = out.evidence.empty() ? "" : capital(out.evidence.substr(2));
   return out;
 }
 
@@ -253,6 +256,11 @@ void set_change(Finding& out, const Change& row, const WhatChanged& changed) {
     out.cost_ms = row.difference_ms;
 }
 
+/// Returns " per step"; empty if complete traces are compared.
+const char* per_step(const WhatChanged& changed) {
+  return changed.without_steps ? "" : " per step";
+}
+
 std::string over_comparisons(std::size_t comparisons) {
   return comparisons > 1 ? fmt::format(" over {} comparisons", comparisons) : std::string();
 }
@@ -279,12 +287,12 @@ Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
   set_change(out, row, changed);
   const std::string means = fmt::format(
       "mean over {}ranks: {}{}", changed.without_steps ? "" : "steps and ", both_times(row, sides),
-      changed.without_steps ? "" : "; " + samples_of_both(changed.base_steps, changed.test_steps));
+      changed.without_steps ? "" : samples_of_both(changed.base_steps, changed.test_steps));
   if (!row.low_ms) {
     set_headline(out, fmt::format("The {} time of {} is {} ms {} than that of {}, without a test",
                                   what, sides.test, number3(std::fabs(row.difference_ms)),
                                   row.difference_ms < 0 ? "shorter" : "longer", sides.base));
-    out.evidence = capital(means) + "; a single step gives no interval";
+    out.evidence = capital(means) + fmt::format("; a single {} gives no interval", what);
     out.cost_ms.reset();
     return out;
   }
@@ -381,13 +389,13 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
   // own times do not contain what other work hides
   const bool exposed = row.what == "collective" || row.what == "copy";
   const std::string takes =
-      fmt::format("{} ms{} per step", amount, exposed ? " of exposed time" : "");
+      fmt::format("{} ms{}{}", amount, exposed ? " of exposed time" : "", per_step(changed));
   switch (row.state) {
   case ChangeState::kBoth:
   case ChangeState::kReplaced:
     set_change_headline(out, row, sides,
-                        fmt::format(" takes {} ms {}{} per step", amount, direction,
-                                    exposed ? " exposed time" : ""));
+                        fmt::format(" takes {} ms {}{}{}", amount, direction,
+                                    exposed ? " exposed time" : "", per_step(changed)));
     break;
   case ChangeState::kNew:
     set_change_headline(out, row, sides, fmt::format(" is new and takes {}", takes));
@@ -474,17 +482,17 @@ Finding all_steps_finding(const WhatChanged& changed, const Sides& sides) {
 }
 
 Finding more_changes(const std::vector<const Change*>& rows, const char* singular,
-                     const char* plural, const Sides& sides) {
+                     const char* plural, const WhatChanged& changed, const Sides& sides) {
   Finding out = finding_of(rules::more_changes, singular, sides.label);
   out.value = static_cast<double>(rows.size());
   out.unit = Unit::kCount;
   double sum = 0;
   for (const Change* row : rows)
     sum += row->difference_ms;
-  set_headline(out, fmt::format("{} more {} significantly, by {} ms per step in all", rows.size(),
+  set_headline(out, fmt::format("{} more {} significantly, by {} ms{} in all", rows.size(),
                                 rows.size() == 1 ? fmt::format("{} differs", singular)
                                                  : fmt::format("{} differ", plural),
-                                fixed_text(sum, 3, Plus::kWritten)));
+                                fixed_text(sum, 3, Plus::kWritten), per_step(changed)));
   out.evidence = "Sheet What_Changed lists them";
   return out;
 }
@@ -548,8 +556,8 @@ void add_changes(const WhatChanged& changed, const Sides& sides, std::vector<Fin
     for (std::size_t i = 0; i < std::min(kMostChanges, rows.size()); ++i)
       out.push_back(finding(*rows[i], changed, sides));
     if (rows.size() > kMostChanges)
-      out.push_back(
-          more_changes({rows.begin() + kMostChanges, rows.end()}, singular, plural, sides));
+      out.push_back(more_changes({rows.begin() + kMostChanges, rows.end()}, singular, plural,
+                                 changed, sides));
   };
   add_list(changed.work, "row", "rows", work_finding);
   if (changed.step_time.reported && changed.work.reported + changed.work.below > 0)

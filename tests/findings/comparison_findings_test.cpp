@@ -414,6 +414,33 @@ TEST(ComparisonFindings, ManyChangesAreCounted) {
   expect_sound(found);
 }
 
+// Traces without steps are compared as a whole.
+TEST(ComparisonFindings, TracesWithoutStepsHaveNoTimesPerStep) {
+  std::map<WorkKey, Work> then;
+  std::map<WorkKey, Work> now;
+  for (int i = 0; i < 7; ++i) {
+    then[kernel_key("k" + std::to_string(i))] = work_of({1.0 + i});
+    now[kernel_key("k" + std::to_string(i))] = work_of({2.0 + 2 * i});
+  }
+  now[kernel_key("new")] = work_of({1});
+  ComparedRun base = run_with("A", then, {40});
+  ComparedRun test = run_with("B", now, {69});
+  base.work.without_steps = test.work.without_steps = true;
+  base.ranks[0].kinds[TimeKind::kTotal] = {40'000'000, 100};
+  test.ranks[0].kinds[TimeKind::kTotal] = {69'000'000, 100};
+  for (const std::optional<double> noise : {std::optional<double>(), std::optional(1.0)}) {
+    JudgeRule rule;
+    rule.assumed_noise_percent = noise;
+    const ComparisonFindings found = comparison_findings(compare_runs(base, {test}, rule));
+    EXPECT_EQ(with_rule(found.changes[0], "more-changes", "row") != nullptr, noise.has_value());
+    for (const Finding& f : found.all()) {
+      EXPECT_EQ(f.sentence().find("per step"), std::string::npos) << f.sentence();
+      EXPECT_EQ(f.sentence().find("0 steps"), std::string::npos) << f.sentence();
+      EXPECT_EQ(f.sentence().find("single step"), std::string::npos) << f.sentence();
+    }
+  }
+}
+
 // Idle time is also a row in the list of operators, but has only one finding. Long names fit the
 // headline.
 TEST(ComparisonFindings, IdleTimeAndLongNames) {
