@@ -148,9 +148,12 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   RS_TRY(LoadedTrace loaded, std::move(read));
   if (loaded.tree.gpu_event_count() == 0)
     return no_gpu_work(request.trace);
+  const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
+                                                        : find_stream_overlaps(loaded.trace);
   if (request.serving_steps.any()) {
     std::string chosen;
-    RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, load.keep_python, chosen));
+    RS_TRY(loaded,
+           part_of_choice(std::move(loaded), request.serving_steps, load.keep_python, chosen));
     session.note(fmt::format("{}: {}", request.trace, chosen));
   }
   loaded.attention = request.attention;
@@ -160,8 +163,6 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     session.note(
         fmt::format("{}: rooflines are those of {} (device {}; --gpu-arch none leaves them out)",
                     loaded.trace.path, options.gpu_arch, loaded.trace.header.devices.front().name));
-  const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
-                                                        : find_stream_overlaps(loaded.trace);
   TraceReport out;
   out.steps = traced_steps(loaded);
   if (options.enable_pseudo_ops && options.step.empty())

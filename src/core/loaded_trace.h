@@ -94,6 +94,8 @@ struct LoadedTrace {
   std::optional<std::size_t> pseudo_ops; ///< number of inserted pseudo operators; nullopt = not
                                          ///< searched
   AttentionHints attention;
+  /// The trace with all steps, if this trace is a part of it that was chosen by server steps.
+  std::shared_ptr<const LoadedTrace> complete;
   /// Clear it if the trace changes.
   mutable SharedFacts facts;
 

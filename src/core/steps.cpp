@@ -41,6 +41,7 @@ LoadedTrace linked_part(const LoadedTrace& source, Trace events, const CallTreeO
   out.rank = source.rank;
   out.label = source.label;
   out.attention = source.attention;
+  out.complete = source.complete;
   return out;
 }
 

@@ -181,7 +181,7 @@ TEST(Split, APieceIsWhatTheReportTakes) {
   StepChoice choice;
   choice.iterations = "5:33";
   std::string said;
-  const auto part = part_of_choice(*trace, choice, {}, said);
+  const auto part = part_of_choice(std::move(*trace), choice, {}, said);
   ASSERT_TRUE(part);
   SplitNames want;
   for (EventId i = 0; i < part->trace.events.size(); ++i)

@@ -332,20 +332,22 @@ TEST(TreeChanges, NoneLeavesTheTreeAsItWas) {
 
 // Two steps. A kernel that the first step launched runs while the second step is annotated.
 TEST(ServingSteps, AReportOfOnePhase) {
-  const LoadedTrace t = TraceBuilder()
-                            .annotation("execute_context_2(50)_generation_0(0)", 0, 100)
-                            .op("aten::mm", 10, 20, kShapes)
-                            .kernel("prefill", 12, 150, 30)
-                            .annotation("execute_context_0(0)_generation_2(2)", 100, 100)
-                            .op("aten::mm", 110, 20, kShapes)
-                            .kernel("decode", 112, 190, 3)
-                            .op("aten::mm", 250, 20, kShapes)
-                            .kernel("outside", 252, 290, 3)
-                            .load();
+  const auto load = [] {
+    return TraceBuilder()
+        .annotation("execute_context_2(50)_generation_0(0)", 0, 100)
+        .op("aten::mm", 10, 20, kShapes)
+        .kernel("prefill", 12, 150, 30)
+        .annotation("execute_context_0(0)_generation_2(2)", 100, 100)
+        .op("aten::mm", 110, 20, kShapes)
+        .kernel("decode", 112, 190, 3)
+        .op("aten::mm", 250, 20, kShapes)
+        .kernel("outside", 252, 290, 3)
+        .load();
+  };
   StepChoice choice;
   choice.phase = StepPhase::kPrefill;
   std::string said;
-  auto part = part_of_choice(t, choice, {}, said);
+  auto part = part_of_choice(load(), choice, {}, said);
   ASSERT_TRUE(part) << part.error().message();
   EXPECT_EQ(said, "1 of 2 annotated steps, 0 to 0");
   Names kernels;
@@ -355,7 +357,7 @@ TEST(ServingSteps, AReportOfOnePhase) {
   EXPECT_EQ(kernels, Names{"prefill"});
   EXPECT_EQ(part->tree.linked_count(), 1U);
   choice.phase = StepPhase::kMixed;
-  const auto none = part_of_choice(t, choice, {}, said);
+  const auto none = part_of_choice(load(), choice, {}, said);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kUsage);
   EXPECT_NE(none.error().message().find("1 prefill, 0 mixed, 1 decode"), std::string::npos)

@@ -1,8 +1,12 @@
 // Tests steps of a server with hand-calculated times, batches, rates and gaps.
 #include "analyses/analysis.h"
+#include "analyses/inference/step_windows.h"
 #include "analyses/serving/serving_facts.h"
+#include "analyses/timeline/gpu_timeline.h"
 #include "trace_builder.h"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -143,6 +147,41 @@ TEST(Serving, RequestsWhereAnnotationsListThem) {
   EXPECT_EQ(requests->at(1, 2).i, 2);
   EXPECT_EQ(requests->at(1, 5).d, 0.16);
   EXPECT_EQ(build_report(three_steps().load(), {})->find("serving_requests"), nullptr);
+}
+
+// GPU work of the steps that are not chosen is not idle time, and does not change the others.
+TEST(Serving, AChosenStepHasTheValuesOfTheCompleteTrace) {
+  TraceBuilder b = three_steps();
+  b.annotation(vllm(1, 64, 0), 310, 20).kernel("prompt", 312, 320, 60);
+  b.annotation(vllm(0, 0, 3), 390, 20).kernel("token", 395, 400, 20);
+  const auto all = build_report(b.load(), {});
+  ASSERT_TRUE(all);
+  const Table& steps = *all->find("serving_steps");
+  StepChoice choice;
+  choice.phase = StepPhase::kDecode;
+  std::string chosen;
+  const auto part = part_of_choice(b.load(), choice, false, chosen);
+  ASSERT_TRUE(part);
+  const auto report = build_report(*part, {});
+  ASSERT_TRUE(report);
+  const Table& decode = *report->find("serving_steps");
+  ASSERT_EQ(decode.rows(), 3U);
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t c = 0; c < steps.columns().size(); ++c)
+      EXPECT_EQ(shown_value(decode.at(row, c), steps.columns()[c]),
+                shown_value(steps.at(std::array{1U, 2U, 4U}[row], c), steps.columns()[c]))
+          << steps.columns()[c].name;
+  const ServingFacts f = part->shared(ServingKey{});
+  EXPECT_EQ(f.span_ns, 190'000); // 160 to 310 and 380 to 420, in us
+  // between tokens: as in the complete trace
+  EXPECT_EQ(metric(f, "all", "between tokens")->count, 6);
+  const std::vector<TimelineRow> rows = part->shared(TimelineKey{});
+  const auto ns = [&rows](TimeKind kind) {
+    return std::ranges::find(rows, kind, &TimelineRow::kind)->time_ns;
+  };
+  EXPECT_EQ(ns(TimeKind::kBusy), 80'000);
+  EXPECT_EQ(ns(TimeKind::kIdle), 80'000); // 230 to 280, 310 to 320, 380 to 400
+  EXPECT_EQ(ns(TimeKind::kTotal), 160'000);
 }
 
 TEST(Serving, QuantilesCountRequests) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <memory>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -222,8 +224,10 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
   return out;
 }
 
-Result<LoadedTrace> part_of_choice(const LoadedTrace& t, const StepChoice& choice,
-                                   bool include_python, std::string& chosen) {
+Result<LoadedTrace> part_of_choice(LoadedTrace trace, const StepChoice& choice, bool include_python,
+                                   std::string& chosen) {
+  const auto complete = std::make_shared<const LoadedTrace>(std::move(trace));
+  const LoadedTrace& t = *complete;
   const std::vector<AnnotatedStep> steps = steps_to_choose(t, choice.window.compat);
   RS_TRY(const std::vector<std::size_t> places, choose_steps(steps, choice));
   std::vector<TimeWindow> windows;
@@ -236,7 +240,9 @@ Result<LoadedTrace> part_of_choice(const LoadedTrace& t, const StepChoice& choic
   chosen = fmt::format("{} of {} {}, {} to {}", places.size(), steps.size(),
                        repeated ? "steps without annotation (what repeats)" : "annotated steps",
                        places.front(), places.back());
-  return part_of_windows(t, windows, include_python);
+  LoadedTrace out = part_of_windows(t, windows, include_python);
+  out.complete = complete;
+  return out;
 }
 
 } // namespace rankscope

@@ -84,9 +84,9 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
                                               const StepChoice& choice);
 
 /// Returns the trace of the chosen steps: CPU events that start within a chosen step, on any thread
-/// of its process, and the GPU work that they launched. `chosen` is set to a description of the
-/// steps.
-Result<LoadedTrace> part_of_choice(const LoadedTrace& trace, const StepChoice& choice,
-                                   bool include_python, std::string& chosen);
+/// of its process, and the GPU work that they launched. The part refers to the complete trace.
+/// `chosen` is set to a description of the steps.
+Result<LoadedTrace> part_of_choice(LoadedTrace trace, const StepChoice& choice, bool include_python,
+                                   std::string& chosen);
 
 } // namespace rankscope

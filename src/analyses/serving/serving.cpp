@@ -9,7 +9,7 @@ namespace {
 struct StepRow {
   const ServingStepFacts* facts = nullptr;
   std::string_view name;
-  std::int64_t origin_ns = 0; ///< start of the first step
+  std::int64_t origin_ns = 0; ///< start of the first step of the trace
 };
 
 Value per_second(std::int64_t tokens, std::int64_t ns) {
@@ -177,7 +177,7 @@ Schema<GapRow> gap_schema() {
        {"percent", "of the span (%)", Unit::kPercent,
         [](const R& r) { return percent_of(r.ns, r.span_ns); },
         "time (ms) in percent of the time from the start of the first step to the end of the last "
-        "step"}}};
+        "step; for chosen steps, of the sum of their periods"}}};
 }
 
 std::vector<SheetInfo> describe_serving(const ReportOptions&) {
@@ -194,7 +194,7 @@ Result<std::vector<Table>> run_serving(const LoadedTrace& t, const ReportOptions
     return out;
   std::vector<StepRow> steps;
   for (const ServingStepFacts& s : facts.steps)
-    steps.push_back({&s, t.trace.name(s.step.annotation), facts.steps.front().step.start_ns});
+    steps.push_back({&s, t.trace.name(s.step.annotation), facts.origin_ns});
   out.push_back(step_schema().table(steps));
   if (const std::vector<RequestRow> requests = requests_of(t.trace, facts); !requests.empty())
     out.push_back(request_schema().table(requests));

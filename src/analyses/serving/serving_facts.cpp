@@ -27,25 +27,26 @@ std::vector<Interval> slice(const IntervalSet& set, std::int64_t start, std::int
   return out;
 }
 
+/// Computes the steps of a complete trace.
 class Gatherer {
 public:
   explicit Gatherer(const LoadedTrace& t)
       : t_(t), e_(t.trace.events), graphs_(has_graph_launches(t.trace)) {}
 
-  ServingFacts gather() {
+  std::vector<ServingStepFacts> gather() {
     for (const AnnotatedStep& step : annotated_steps(t_.trace)) {
       ServingStepFacts facts;
       facts.step = step;
-      facts.number = out_.steps.size() + 1;
-      out_.steps.push_back(facts);
+      facts.number = steps_.size() + 1;
+      steps_.push_back(facts);
     }
-    if (out_.steps.empty())
-      return std::move(out_);
+    if (steps_.empty())
+      return std::move(steps_);
     find_calls();
     find_gpu_work();
     times();
     gaps();
-    return std::move(out_);
+    return std::move(steps_);
   }
 
 private:
@@ -59,8 +60,8 @@ private:
     if (steps == by_process_.end())
       return kNoRow;
     const auto after = std::ranges::partition_point(
-        steps->second, [&](std::uint32_t s) { return out_.steps[s].step.start_ns <= ts; });
-    if (after == steps->second.begin() || ts >= out_.steps[*std::prev(after)].step.end_ns)
+        steps->second, [&](std::uint32_t s) { return steps_[s].step.start_ns <= ts; });
+    if (after == steps->second.begin() || ts >= steps_[*std::prev(after)].step.end_ns)
       return kNoRow;
     return *std::prev(after);
   }
@@ -69,13 +70,13 @@ private:
   }
 
   void find_calls() {
-    for (std::uint32_t s = 0; s < out_.steps.size(); ++s) {
-      const std::uint32_t track = e_.track[out_.steps[s].step.annotation];
+    for (std::uint32_t s = 0; s < steps_.size(); ++s) {
+      const std::uint32_t track = e_.track[steps_[s].step.annotation];
       by_process_[process(track)].push_back(s);
       step_tracks_[track] = true;
     }
     std::vector<Interval> steps;
-    for (const ServingStepFacts& s : out_.steps)
+    for (const ServingStepFacts& s : steps_)
       steps.push_back({s.step.start_ns, s.step.end_ns});
     in_steps_ = IntervalSet(std::move(steps));
     std::vector<Interval> waits;
@@ -98,8 +99,8 @@ private:
   }
 
   void find_gpu_work() {
-    std::vector<std::vector<Interval>> work(out_.steps.size());
-    first_call_.assign(out_.steps.size(), {0, 0});
+    std::vector<std::vector<Interval>> work(steps_.size());
+    first_call_.assign(steps_.size(), {0, 0});
     std::vector<Interval> all;
     std::vector<bool> counted(e_.size());
     for (EventId i = 0; i < e_.size(); ++i) {
@@ -110,7 +111,7 @@ private:
       const std::uint32_t s = call == kNoEvent ? kNoRow : step_of(e_.track[call], e_.ts_ns[call]);
       if (s == kNoRow)
         continue;
-      ServingStepFacts& step = out_.steps[s];
+      ServingStepFacts& step = steps_[s];
       if (step.gpu_events++ == 0 || e_.ts_ns[i] < step.gpu_start_ns) {
         step.gpu_start_ns = e_.ts_ns[i];
         first_call_[s] = {e_.ts_ns[call], t_.trace.end_ns(call)};
@@ -123,8 +124,8 @@ private:
       }
     }
     busy_ = IntervalSet(std::move(all));
-    for (std::size_t s = 0; s < out_.steps.size(); ++s) {
-      ServingStepFacts& step = out_.steps[s];
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      ServingStepFacts& step = steps_[s];
       step.end_ns = step.step.end_ns;
       if (work[s].empty())
         continue;
@@ -138,20 +139,19 @@ private:
   }
 
   void times() {
-    for (std::size_t s = 0; s < out_.steps.size(); ++s) {
-      ServingStepFacts& step = out_.steps[s];
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      ServingStepFacts& step = steps_[s];
       const std::int64_t before =
-          s == 0 ? step.step.start_ns : std::min(out_.steps[s - 1].end_ns, step.end_ns);
+          s == 0 ? step.step.start_ns : std::min(steps_[s - 1].end_ns, step.end_ns);
       step.time_ns = step.end_ns - std::min(std::max(step.step.start_ns, before), step.end_ns);
       step.period_ns = s == 0 ? step.time_ns : step.end_ns - before;
-      out_.span_ns = std::max(out_.span_ns, step.end_ns - out_.steps.front().step.start_ns);
     }
   }
 
   void gaps() {
     std::int64_t last_end = INT64_MIN; // end of the GPU work of all steps so far
-    for (std::size_t s = 0; s < out_.steps.size(); ++s) {
-      ServingStepFacts& step = out_.steps[s];
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      ServingStepFacts& step = steps_[s];
       if (step.gpu_events == 0)
         continue;
       if (last_end != INT64_MIN && step.gpu_start_ns > last_end)
@@ -174,20 +174,13 @@ private:
     assign(GapCause::kSync, IntervalSet(slice(waits_, start, end)));
     assign(GapCause::kHost, IntervalSet(slice(in_steps_, start, end)));
     assign(GapCause::kScheduler, IntervalSet({{start, end}}));
-    std::size_t most = 0;
-    for (std::size_t c = 1; c < kGapCauses; ++c) {
-      out_.gap_ns[c] += step.gap_by_cause[c];
-      if (step.gap_by_cause[c] > step.gap_by_cause[most])
-        most = c;
-    }
-    step.cause = static_cast<GapCause>(most);
-    if (step.gap_ns > 0)
-      ++out_.gaps[most];
+    const auto most = std::ranges::max_element(step.gap_by_cause);
+    step.cause = static_cast<GapCause>(most - step.gap_by_cause.begin());
   }
 
   const LoadedTrace& t_;
   const Events& e_;
-  ServingFacts out_;
+  std::vector<ServingStepFacts> steps_;
   std::map<std::pair<std::int64_t, StrId>, std::vector<std::uint32_t>> by_process_;
   std::map<std::uint32_t, bool> step_tracks_;
   std::vector<Call> first_call_;
@@ -246,11 +239,12 @@ void add_phase(ServingFacts& out, std::string_view phase,
              [](const S& s) { return per_second_serving_facts(s.output_tokens(), s.period_ns); });
 }
 
-/// Returns the times between tokens. A decoding request of a step waited since the end of the
-/// previous decoding step; at most as many requests as that step decoded can have done so.
-/// Additional requests waited since the end of the previous step that processed prompts.
-Weighted inter_token_times(const std::vector<ServingStepFacts>& steps) {
-  Weighted out;
+/// Returns the times between tokens, by number of the step of the later token. A decoding request
+/// of a step waited since the end of the previous decoding step; at most as many requests as that
+/// step decoded can have done so. Additional requests waited since the end of the previous step
+/// that processed prompts.
+std::map<std::size_t, Weighted> inter_token_times(const std::vector<ServingStepFacts>& steps) {
+  std::map<std::size_t, Weighted> out;
   const ServingStepFacts* decoded = nullptr;
   const ServingStepFacts* prefilled = nullptr;
   for (const ServingStepFacts& step : steps) {
@@ -259,10 +253,11 @@ Weighted inter_token_times(const std::vector<ServingStepFacts>& steps) {
       const std::int64_t same =
           decoded == nullptr ? 0 : std::min(now, decoded->step.counts.generation_requests);
       if (same > 0)
-        out.emplace_back(ns_to_ms(step.end_ns - decoded->end_ns), same);
+        out[step.number].emplace_back(ns_to_ms(step.end_ns - decoded->end_ns), same);
       if (now > same && prefilled != nullptr)
-        out.emplace_back(ns_to_ms(step.end_ns - prefilled->end_ns),
-                         std::min(now - same, prefilled->step.counts.context_requests));
+        out[step.number].emplace_back(
+            ns_to_ms(step.end_ns - prefilled->end_ns),
+            std::min(now - same, prefilled->step.counts.context_requests));
       decoded = &step;
     }
     if (step.step.counts.context_requests > 0)
@@ -271,7 +266,33 @@ Weighted inter_token_times(const std::vector<ServingStepFacts>& steps) {
   return out;
 }
 
-void add_metrics(ServingFacts& out) {
+/// Keeps the steps with annotations in `part`, and makes them refer to the annotations there.
+void keep_steps_of(const Trace& part, const Trace& complete, std::vector<ServingStepFacts>& steps) {
+  std::map<std::uint32_t, EventId> annotations; // by uid
+  for (EventId i = 0; i < part.events.size(); ++i)
+    if (part.events.category[i] == Category::kUserAnnotation)
+      annotations.emplace(part.events.uid[i], i);
+  std::erase_if(steps, [&](ServingStepFacts& s) {
+    const auto found = annotations.find(complete.events.uid[s.step.annotation]);
+    if (found != annotations.end())
+      s.step.annotation = found->second;
+    return found == annotations.end();
+  });
+}
+
+void add_sums(ServingFacts& out) {
+  std::vector<Interval> periods;
+  for (const ServingStepFacts& s : out.steps) {
+    periods.push_back({s.end_ns - s.period_ns, s.end_ns});
+    for (std::size_t c = 1; c < kGapCauses; ++c)
+      out.gap_ns[c] += s.gap_by_cause[c];
+    if (s.gap_ns > 0)
+      ++out.gaps[static_cast<std::size_t>(s.cause)];
+  }
+  out.span_ns = IntervalSet(std::move(periods)).length();
+}
+
+void add_metrics(ServingFacts& out, const std::map<std::size_t, Weighted>& between_tokens) {
   for (const StepPhase phase : {StepPhase::kPrefill, StepPhase::kMixed, StepPhase::kDecode}) {
     std::vector<const ServingStepFacts*> steps;
     for (const ServingStepFacts& s : out.steps)
@@ -281,14 +302,17 @@ void add_metrics(ServingFacts& out) {
       add_phase(out, phase_name(phase), steps);
   }
   Weighted first;
+  Weighted between;
   std::int64_t tokens = 0;
   for (const ServingStepFacts& s : out.steps) {
     first.emplace_back(ns_to_ms(s.end_ns - s.step.start_ns), s.step.counts.context_requests);
+    if (const auto found = between_tokens.find(s.number); found != between_tokens.end())
+      between.insert(between.end(), found->second.begin(), found->second.end());
     tokens += s.output_tokens();
   }
   add_metric(out, "all", "first token, from the start of the step (ms)", "requests",
              std::move(first));
-  add_metric(out, "all", "between tokens (ms)", "requests", inter_token_times(out.steps));
+  add_metric(out, "all", "between tokens (ms)", "requests", std::move(between));
   if (tokens > 0)
     add_metric(out, "all", "output tokens per second, over the complete span", "span",
                {{per_second_serving_facts(tokens, out.span_ns), 1}});
@@ -318,9 +342,17 @@ double weighted_quantile(std::vector<std::pair<double, std::int64_t>> values, do
 }
 
 ServingFacts compute(const LoadedTrace& t, const ServingKey& /*key*/) {
-  ServingFacts out = Gatherer(t).gather();
-  if (!out.steps.empty())
-    add_metrics(out);
+  const LoadedTrace& complete = t.complete != nullptr ? *t.complete : t;
+  ServingFacts out;
+  out.steps = Gatherer(complete).gather();
+  if (out.steps.empty())
+    return out;
+  out.origin_ns = out.steps.front().step.start_ns;
+  const std::map<std::size_t, Weighted> between_tokens = inter_token_times(out.steps);
+  if (&complete != &t)
+    keep_steps_of(t.trace, complete.trace, out.steps);
+  add_sums(out);
+  add_metrics(out, between_tokens);
   return out;
 }
 

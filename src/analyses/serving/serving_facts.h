@@ -25,7 +25,7 @@ inline constexpr std::size_t kGapCauses = static_cast<std::size_t>(GapCause::kLa
 
 struct ServingStepFacts {
   AnnotatedStep step;
-  std::size_t number = 0;     ///< 1-based index
+  std::size_t number = 0;     ///< 1-based index in the complete trace
   std::size_t launches = 0;   ///< calls that launched GPU work
   std::size_t graphs = 0;     ///< launches that launched a graph
   std::size_t gpu_events = 0; ///< GPU events of these launches
@@ -57,12 +57,16 @@ struct ServingMetric {
   double mean = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;
 };
 
+/// The facts of the steps in a trace. If the trace is a part of a complete trace, the values of its
+/// steps are those that they have in the complete trace.
 struct ServingFacts {
   std::vector<ServingStepFacts> steps; ///< ordered by start
   std::vector<ServingMetric> metrics;
   std::array<std::int64_t, kGapCauses> gap_ns{}; ///< idle time over all gaps, by cause
   std::array<std::size_t, kGapCauses> gaps{};    ///< number of gaps by their main cause
-  std::int64_t span_ns = 0; ///< time from the start of the first step to the end of the last step
+  std::int64_t span_ns = 0;   ///< union of the periods of the steps; for all steps: time from the
+                              ///< start of the first step to the end of the last step
+  std::int64_t origin_ns = 0; ///< start of the first step of the complete trace
 };
 
 struct ServingKey {

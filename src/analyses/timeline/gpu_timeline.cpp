@@ -86,12 +86,13 @@ double gap_us(double us) {
 }
 
 /// Returns the time of each kind, in the unit of the buckets. Sets both the idle time and its micro
-/// and macro parts. `idle_before`: idle time before the first event that counts too.
+/// and macro parts. `idle_before`: idle time before the first event that counts too. `others`:
+/// other GPU work, during which the time is neither idle nor part of the total.
 template <class T>
 std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& key,
-                                   T idle_before = 0) {
+                                   T idle_before = 0, const BasicIntervalSet<T>& others = {}) {
   using Set = BasicIntervalSet<T>;
-  const T total = idle_before + (buckets.last > buckets.first ? buckets.last - buckets.first : 0);
+  const Set span = buckets.last > buckets.first ? Set({{buckets.first, buckets.last}}) : Set();
   const Set compute(std::move(buckets.by_bucket[0]));
   const Set comm(std::move(buckets.by_bucket[1]));
   const Set memcpy_set(std::move(buckets.by_bucket[2]));
@@ -106,13 +107,15 @@ std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& k
   T macro = 0;
   const auto add_gap = [&](T gap) { (gap_us(gap) < key.micro_idle_us ? micro : macro) += gap; };
   add_gap(idle_before);
-  const auto parts = busy.intervals();
+  const Set used = busy.unite(others.intersect(span));
+  const auto parts = used.intervals();
   for (std::size_t i = 1; i < parts.size(); ++i)
     add_gap(parts[i].start - parts[i - 1].end);
+  const T idle = idle_before + span.length() - used.length();
   set(TimeKind::kMicroIdle, micro);
   set(TimeKind::kMacroIdle, macro);
-  set(TimeKind::kIdle, total - busy.length());
-  set(TimeKind::kTotal, total);
+  set(TimeKind::kIdle, idle);
+  set(TimeKind::kTotal, busy.length() + idle);
   set(TimeKind::kTotalComm, comm.length());
   set(TimeKind::kTotalMemcpy, memcpy_set.length());
   return out;
@@ -120,8 +123,9 @@ std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& k
 
 template <class T>
 void add_rows(BasicBuckets<T> buckets, const TimelineKey& key, std::optional<bool> recompute,
-              std::vector<TimelineRow>& rows, T idle_before = 0) {
-  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), key, idle_before);
+              std::vector<TimelineRow>& rows, T idle_before = 0,
+              const BasicIntervalSet<T>& others = {}) {
+  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), key, idle_before, others);
   const auto total = static_cast<double>(times[static_cast<std::size_t>(TimeKind::kTotal)]);
   constexpr double kNs = std::is_same_v<T, double> ? 1e3 : 1; // ns per unit of T
   for (std::size_t k = 0; k < kTimeKinds; ++k) {
@@ -143,7 +147,14 @@ void add_block(const LoadedTrace& t, const LauncherIndex& index, const TimelineK
     if ((t.tree.linked(i) || key.launchers.unlinked) &&
         (!recompute || index.recompute[i] == *recompute))
       sorter.add(i, buckets);
-  add_rows(std::move(buckets), key, recompute, rows);
+  std::vector<BasicInterval<T>> others;
+  if (t.complete != nullptr && !key.launchers.compat) { // the reference counts it as idle time
+    const Trace& all = t.complete->trace;
+    for (EventId i = 0; i < all.events.size(); ++i)
+      if (is_gpu(all.events.category[i]))
+        others.push_back({static_cast<T>(all.events.ts_ns[i]), static_cast<T>(all.end_ns(i))});
+  }
+  add_rows(std::move(buckets), key, recompute, rows, T{0}, BasicIntervalSet<T>(std::move(others)));
 }
 
 } // namespace
