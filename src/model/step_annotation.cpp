@@ -163,9 +163,11 @@ std::optional<StepCounts> sglang_counts(std::string_view name) {
   if (mode == "DECODE") {
     s.generation_requests = integer_of(bs);
     v.g_sq = bs;
-  } else {
+  } else if (mode != "IDLE") { // an idle step has no requests
     s.context_requests = integer_of(bs);
     v.c_sq = toks;
+    if (mode != "EXTEND")
+      s.phase = mode == "MIXED" ? StepPhase::kMixed : StepPhase::kUnknown;
   }
   s.batch_size = integer_of(v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : bs);
   return s;
@@ -206,7 +208,7 @@ std::optional<StepCounts> diffusion_counts(std::string_view name) {
 
 std::optional<StepSums> parse_step_annotation(std::string_view name, bool fill) {
   const auto counts = parse_step_counts(name);
-  if (!counts || counts->kind == StepKind::kDiffusion)
+  if (!counts || counts->kind == StepKind::kDiffusion || (fill && counts->phase))
     return std::nullopt;
   StepSums s = counts->sums;
   if (counts->kind != StepKind::kSglangShort || !fill)
@@ -257,9 +259,11 @@ std::string_view phase_name(StepPhase phase) {
   case StepPhase::kDecode:
     return "decode";
   case StepPhase::kIdle:
+    return "idle";
+  case StepPhase::kUnknown:
     break;
   }
-  return "idle";
+  return "";
 }
 
 } // namespace rankscope

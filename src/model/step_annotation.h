@@ -32,6 +32,12 @@ enum class StepKind : std::uint8_t {
   kRepeated,  ///< no annotation: the step is a repeated pattern of CPU events
 };
 
+/// kUnknown: the annotation does not show what the step computes.
+enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode, kUnknown };
+inline constexpr std::size_t kStepPhases = static_cast<std::size_t>(StepPhase::kUnknown) + 1;
+/// Returns "prefill", "mixed", "decode" or "idle"; "" for kUnknown.
+[[nodiscard]] std::string_view phase_name(StepPhase phase);
+
 /// The values in a step's annotation. Missing values are not estimated.
 struct StepCounts {
   StepKind kind = StepKind::kVllm;
@@ -40,6 +46,9 @@ struct StepCounts {
   std::int64_t batch_size = 0;          ///< number of computed tokens; for diffusion, the number N
                                         ///< in its annotation
   StepSums sums;                        ///< if not `detailed`: only the sq sums, or no sums
+  /// The phase that the annotation names, if it does not divide its values between prefill and
+  /// decode. All values then count as prefill, as in the reference.
+  std::optional<StepPhase> phase;
 
   [[nodiscard]] std::int64_t requests() const { return context_requests + generation_requests; }
 };
@@ -52,7 +61,8 @@ struct StepCounts {
 /// - step[EXTEND|DECODE|MIXED key=number ...] (SGLang) with one of the keys for products; the
 ///   number of requests is bs, for MIXED c and g; the batch size is c_sq + g_sq, else toks, else
 ///   bs;
-/// - step[KIND bs=R] and step[KIND bs=R toks=T], with no other text in the brackets;
+/// - step[KIND bs=R] and step[KIND bs=R toks=T], with no other text in the brackets; `phase` is set
+///   if KIND is MIXED or unknown (TARGET_VERIFY, ...);
 /// - prefill[bs=R/PADDED tok=T ...], decode[...] (ATOM); the batch size is tok;
 /// - execute_diffusion_N_WxH (xDiT).
 /// nullopt for any other name.
@@ -60,8 +70,9 @@ struct StepCounts {
 
 /// Returns the sums of any of these forms except diffusion; nullopt for any other name. With
 /// `fill`, missing sums of SGLang's short forms are computed: for prefill, the requests are assumed
-/// to have equal lengths and no history; for decode, one token per request. Without `fill`, and for
-/// other short forms, the result contains only the sums that the name contains.
+/// to have equal lengths and no history; for decode, one token per request; if `phase` is set,
+/// there are no sums (nullopt). Without `fill`, and for other short forms, the result contains only
+/// the sums that the name contains.
 [[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name,
                                                             bool fill = true);
 
@@ -76,13 +87,16 @@ struct StepCounts {
   return kind == StepKind::kVllm || kind == StepKind::kSglang || kind == StepKind::kAtom;
 }
 
-enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode };
 [[nodiscard]] constexpr StepPhase phase_of(const StepCounts& s) {
+  if (s.phase)
+    return *s.phase;
   if (s.context_requests > 0)
     return s.generation_requests > 0 ? StepPhase::kMixed : StepPhase::kPrefill;
   return s.generation_requests > 0 ? StepPhase::kDecode : StepPhase::kIdle;
 }
-/// Returns "prefill", "mixed", "decode" or "idle".
-[[nodiscard]] std::string_view phase_name(StepPhase phase);
+/// Returns whether the step computes prompts.
+[[nodiscard]] constexpr bool with_prefill(const StepCounts& s) {
+  return phase_of(s) == StepPhase::kPrefill || phase_of(s) == StepPhase::kMixed;
+}
 
 } // namespace rankscope

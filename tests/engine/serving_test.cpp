@@ -184,6 +184,36 @@ TEST(Serving, AChosenStepHasTheValuesOfTheCompleteTrace) {
   EXPECT_EQ(ns(TimeKind::kTotal), 160'000);
 }
 
+// A mode of SGLang that does not divide its requests between prefill and decode has no metric of
+// requests or tokens.
+TEST(Serving, AModeWithoutCountsHasNoRequests) {
+  TraceBuilder b;
+  const char* const modes[] = {"EXTEND", "DECODE", "MIXED", "IDLE", "TARGET_VERIFY", "DECODE"};
+  int at = 0;
+  for (const char* mode : modes) {
+    b.annotation("step[" + std::string(mode) + " bs=2 toks=12]", at, 50)
+        .kernel("k", at + 10, at + 20, 40);
+    at += 100;
+  }
+  const auto report = build_report(b.load(), {});
+  ASSERT_TRUE(report);
+  const Table& steps = *report->find("serving_steps");
+  const char* const phases[] = {"prefill", "decode", "mixed", "idle", "", "decode"};
+  for (std::size_t row = 0; row < std::size(modes); ++row) {
+    EXPECT_EQ(steps.at(row, "phase").text, phases[row]);
+    for (const char* column :
+         {"context_requests", "generation_requests", "context_tokens", "generation_tokens",
+          "batch_size", "tokens per second", "output tokens per second"})
+      EXPECT_EQ(steps.at(row, column).is_null(), row == 2 || row == 4) << modes[row] << column;
+  }
+  const ServingFacts f = compute(b.load(), ServingKey{});
+  EXPECT_EQ(metric(f, "all", "first token")->count, 2);
+  EXPECT_EQ(metric(f, "all", "between tokens")->count, 2); // not between the steps of DECODE
+  EXPECT_EQ(metric(f, "all", "output tokens per second"), nullptr);
+  EXPECT_EQ(metric(f, "mixed", "step time")->count, 1);
+  EXPECT_EQ(metric(f, "mixed", "requests"), nullptr);
+}
+
 TEST(Serving, QuantilesCountRequests) {
   EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.25), 1);
   EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.5), 5);

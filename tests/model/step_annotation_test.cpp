@@ -2,6 +2,7 @@
 #include "model/step_annotation.h"
 
 #include <gtest/gtest.h>
+#include <string>
 
 namespace rankscope {
 namespace {
@@ -47,6 +48,25 @@ TEST(StepCounts, Sglang) {
   EXPECT_EQ(phase_of(brief), StepPhase::kPrefill);
   EXPECT_EQ(counts("step[DECODE bs=8]").batch_size, 8);
   EXPECT_FALSE(parse_step_counts("step[DECODE bs=8 x=1]")); // the short form has no other values
+}
+
+// The short form of a mode other than EXTEND and DECODE does not divide its values between prefill
+// and decode.
+TEST(StepCounts, ModesOfSglangsShortForm) {
+  const auto phase = [](const char* mode) {
+    return phase_of(counts("step[" + std::string(mode) + " bs=3 toks=12]"));
+  };
+  EXPECT_EQ(phase("EXTEND"), StepPhase::kPrefill);
+  EXPECT_EQ(phase("DECODE"), StepPhase::kDecode);
+  EXPECT_EQ(phase("MIXED"), StepPhase::kMixed);
+  EXPECT_EQ(phase("IDLE"), StepPhase::kIdle);
+  EXPECT_EQ(phase("TARGET_VERIFY"), StepPhase::kUnknown);
+  EXPECT_EQ(phase_name(StepPhase::kUnknown), "");
+  EXPECT_FALSE(counts("step[EXTEND bs=3 toks=12]").phase);
+  const char* const mixed = "step[MIXED bs=3 toks=12]";
+  EXPECT_EQ(counts(mixed).requests(), 3);
+  EXPECT_FALSE(parse_step_annotation(mixed));               // no sums are known
+  EXPECT_EQ(parse_step_annotation(mixed, false)->c_sq, 12); // as in the reference
 }
 
 TEST(StepCounts, AtomAndDiffusion) {

@@ -167,6 +167,9 @@ std::vector<AnnotatedStep> repeated_steps(const LoadedTrace& trace, bool compat)
 
 std::vector<AnnotatedStep> steps_to_choose(const LoadedTrace& trace, bool compat) {
   std::vector<AnnotatedStep> out = annotated_steps(trace.trace);
+  if (compat) // the reference takes the phase from the values
+    for (AnnotatedStep& s : out)
+      s.counts.phase.reset();
   return out.empty() ? repeated_steps(trace, compat) : out;
 }
 

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::int64_t kToOpen = 6; ///< number of steps near the maximum that open a region
 
-bool with_prefill(const StepCounts& s) {
-  return s.context_requests > 0;
-}
-
 std::size_t prefills(const std::vector<StepCounts>& steps, StepRange range) {
   std::size_t out = 0;
   for (std::size_t i = range.begin; i < range.end; ++i)
@@ -112,11 +108,12 @@ std::optional<StepRange> steady_range(const std::vector<StepCounts>& steps,
 }
 
 std::string what_there_is(const std::vector<AnnotatedStep>& steps) {
-  std::size_t count[4] = {};
+  std::size_t count[kStepPhases] = {};
   for (const AnnotatedStep& s : steps)
     ++count[static_cast<std::size_t>(phase_of(s.counts))];
-  return fmt::format("the trace has {} annotated steps: {} prefill, {} mixed, {} decode, {} idle",
-                     steps.size(), count[1], count[2], count[3], count[0]);
+  return fmt::format("the trace has {} annotated steps: {} prefill, {} mixed, {} decode, {} idle, "
+                     "{} of an unknown phase",
+                     steps.size(), count[1], count[2], count[3], count[0], count[4]);
 }
 
 } // namespace

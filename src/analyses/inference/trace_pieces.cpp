@@ -16,7 +16,7 @@ constexpr std::size_t kMostOfAName = 120; ///< maximum number of bytes of an ann
                                           ///< name
 
 bool idle(const AnnotatedStep& s) {
-  return phase_of(s.counts) == StepPhase::kIdle;
+  return !with_prefill(s.counts) && phase_of(s.counts) != StepPhase::kDecode;
 }
 
 std::vector<std::size_t> places_of(StepRange range) {
@@ -111,11 +111,10 @@ private:
                                                : steady_regions(all, w.steps, w.compat);
     std::vector<std::size_t> run;
     std::size_t chunks[2] = {};
-    const auto with_prefill = [&](std::size_t i) { return steps_[i].counts.context_requests > 0; };
     const auto close = [&] {
       if (run.empty())
         return;
-      const bool mix = with_prefill(run.front());
+      const bool mix = with_prefill(steps_[run.front()].counts);
       const std::string phase = mix ? "prefilldecodemix" : "decode_only";
       const PiecePhases p = phases_of(steps_, run);
       out_.push_back({fmt::format("{0}/{0}_chunk{1}_steps{2}_bs{3}_conc{4}_{5}_{6}.json.gz", phase,
@@ -128,7 +127,8 @@ private:
       for (const std::size_t i : places_of(in_trace(region))) {
         if (idle(steps_[i]))
           continue;
-        if (!run.empty() && with_prefill(run.front()) != with_prefill(i))
+        if (!run.empty() &&
+            with_prefill(steps_[run.front()].counts) != with_prefill(steps_[i].counts))
           close();
         run.push_back(i);
       }

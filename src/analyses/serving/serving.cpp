@@ -12,8 +12,10 @@ struct StepRow {
   std::int64_t origin_ns = 0; ///< start of the first step of the trace
 };
 
-Value per_second(std::int64_t tokens, std::int64_t ns) {
-  return ns > 0 ? Value(static_cast<double>(tokens) / ns_to_s(ns)) : Value();
+Value per_second(const StepRow& r, std::int64_t tokens) {
+  const std::int64_t ns = r.facts->period_ns;
+  return ns > 0 && r.facts->has_counts() ? Value(static_cast<double>(tokens) / ns_to_s(ns))
+                                         : Value();
 }
 
 Field<StepRow> ms(const char* id, const char* label, std::int64_t ServingStepFacts::*field,
@@ -28,15 +30,22 @@ Field<StepRow> count(const char* id, std::size_t ServingStepFacts::*field, const
 
 template <class Get> Field<StepRow> of_counts(const char* id, const char* help, Get get) {
   return {id, Unit::kCount,
-          [get](const StepRow& r) { return std::invoke(get, r.facts->step.counts); }, help};
+          [get](const StepRow& r) {
+            const StepCounts& counts = r.facts->step.counts;
+            return r.facts->has_counts() ? std::optional(std::invoke(get, counts)) : std::nullopt;
+          },
+          help};
 }
 
 void add_what(Schema<StepRow>& schema) {
   schema.add(count("step", &ServingStepFacts::number,
                    "number of the step, in the order of the step starts"));
   schema.add({"annotation", &StepRow::name, "annotation text as the server wrote it"});
-  schema.add({"phase", [](const StepRow& r) { return phase_name(phase_of(r.facts->step.counts)); },
-              "phase of the step: prefill, decode, mixed (both) or idle (no request)"});
+  schema.add(
+      {"phase",
+       [](const StepRow& r) { return text_or_blank(phase_name(phase_of(r.facts->step.counts))); },
+       "phase of the step: prefill, decode, mixed (both) or idle (no request); blank if the "
+       "annotation does not show it"});
   schema.add(of_counts("context_requests", "number of requests whose prompts the step computes",
                        &StepCounts::context_requests));
   schema.add(of_counts("generation_requests", "number of requests that the step decodes",
@@ -77,13 +86,11 @@ Schema<StepRow> step_schema() {
   schema.add(count("gpu_events", &F::gpu_events,
                    "number of kernels, copies and memsets that the step launched"));
   schema.add({"tokens_per_s", "tokens per second", Unit::kNone, CellKind::kDouble,
-              [](const StepRow& r) {
-                return per_second(r.facts->step.counts.batch_size, r.facts->period_ns);
-              },
+              [](const StepRow& r) { return per_second(r, r.facts->step.counts.batch_size); },
               "batch_size divided by period (ms), in tokens per second"});
   schema.add(
       {"output_tokens_per_s", "output tokens per second", Unit::kNone, CellKind::kDouble,
-       [](const StepRow& r) { return per_second(r.facts->output_tokens(), r.facts->period_ns); },
+       [](const StepRow& r) { return per_second(r, r.facts->output_tokens()); },
        "number of requests divided by period (ms), as tokens per second; each request counts as "
        "one token"});
   schema.add(ms("gap_ms", "gap before (ms)", &F::gap_ns,

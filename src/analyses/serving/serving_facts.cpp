@@ -218,36 +218,42 @@ double per_second_serving_facts(std::int64_t tokens, std::int64_t ns) {
 
 void add_phase(ServingFacts& out, std::string_view phase,
                const std::vector<const ServingStepFacts*>& steps) {
-  const auto over_steps = [&](const char* metric, auto&& value) {
+  using S = ServingStepFacts;
+  const auto over = [&](const char* metric, bool counts, auto&& value) {
     Weighted values;
-    for (const ServingStepFacts* s : steps)
-      values.emplace_back(value(*s), 1);
+    for (const S* s : steps)
+      values.emplace_back(value(*s), counts && !s->has_counts() ? 0 : 1);
     add_metric(out, phase, metric, "steps", std::move(values));
   };
-  using S = ServingStepFacts;
+  const auto over_steps = [&](const char* metric, auto&& value) { over(metric, false, value); };
+  const auto over_counts = [&](const char* metric, auto&& value) { over(metric, true, value); };
   over_steps("step time (ms)", [](const S& s) { return ns_to_ms(s.time_ns); });
   over_steps("GPU busy (ms)", [](const S& s) { return ns_to_ms(s.busy_ns); });
   over_steps("GPU idle in the step (ms)", [](const S& s) { return ns_to_ms(s.idle_ns); });
   over_steps("gap before the step (ms)", [](const S& s) { return ns_to_ms(s.gap_ns); });
-  over_steps("requests", [](const S& s) { return static_cast<double>(s.step.counts.requests()); });
-  over_steps("batch size (tokens)",
-             [](const S& s) { return static_cast<double>(s.step.counts.batch_size); });
-  over_steps("computed tokens per second", [](const S& s) {
+  over_counts("requests", [](const S& s) { return static_cast<double>(s.step.counts.requests()); });
+  over_counts("batch size (tokens)",
+              [](const S& s) { return static_cast<double>(s.step.counts.batch_size); });
+  over_counts("computed tokens per second", [](const S& s) {
     return per_second_serving_facts(s.step.counts.batch_size, s.period_ns);
   });
-  over_steps("output tokens per second",
-             [](const S& s) { return per_second_serving_facts(s.output_tokens(), s.period_ns); });
+  over_counts("output tokens per second",
+              [](const S& s) { return per_second_serving_facts(s.output_tokens(), s.period_ns); });
 }
 
 /// Returns the times between tokens, by number of the step of the later token. A decoding request
 /// of a step waited since the end of the previous decoding step; at most as many requests as that
 /// step decoded can have done so. Additional requests waited since the end of the previous step
-/// that processed prompts.
+/// that processed prompts. After a step with unknown requests, both are unknown.
 std::map<std::size_t, Weighted> inter_token_times(const std::vector<ServingStepFacts>& steps) {
   std::map<std::size_t, Weighted> out;
   const ServingStepFacts* decoded = nullptr;
   const ServingStepFacts* prefilled = nullptr;
   for (const ServingStepFacts& step : steps) {
+    if (!step.has_counts()) {
+      decoded = prefilled = nullptr;
+      continue;
+    }
     const std::int64_t now = step.step.counts.generation_requests;
     if (now > 0) {
       const std::int64_t same =
@@ -305,7 +311,8 @@ void add_metrics(ServingFacts& out, const std::map<std::size_t, Weighted>& betwe
   Weighted between;
   std::int64_t tokens = 0;
   for (const ServingStepFacts& s : out.steps) {
-    first.emplace_back(ns_to_ms(s.end_ns - s.step.start_ns), s.step.counts.context_requests);
+    first.emplace_back(ns_to_ms(s.end_ns - s.step.start_ns),
+                       s.has_counts() ? s.step.counts.context_requests : 0);
     if (const auto found = between_tokens.find(s.number); found != between_tokens.end())
       between.insert(between.end(), found->second.begin(), found->second.end());
     tokens += s.output_tokens();
@@ -313,7 +320,7 @@ void add_metrics(ServingFacts& out, const std::map<std::size_t, Weighted>& betwe
   add_metric(out, "all", "first token, from the start of the step (ms)", "requests",
              std::move(first));
   add_metric(out, "all", "between tokens (ms)", "requests", std::move(between));
-  if (tokens > 0)
+  if (tokens > 0 && std::ranges::all_of(out.steps, &ServingStepFacts::has_counts))
     add_metric(out, "all", "output tokens per second, over the complete span", "span",
                {{per_second_serving_facts(tokens, out.span_ns), 1}});
 }

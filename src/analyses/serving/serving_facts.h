@@ -43,6 +43,8 @@ struct ServingStepFacts {
   std::array<std::int64_t, kGapCauses> gap_by_cause{}; ///< gap_ns by cause
   GapCause cause = GapCause::kNone;                    ///< cause with the most time of gap_ns
 
+  /// Returns whether the requests and tokens of prefill and decode are known.
+  [[nodiscard]] bool has_counts() const { return !step.counts.phase; }
   /// Returns the number of requests: one output token per request is assumed. A chunk of a prompt
   /// generates no token, and speculative decoding generates several, but traces record neither.
   [[nodiscard]] std::int64_t output_tokens() const { return step.counts.requests(); }
