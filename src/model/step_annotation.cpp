@@ -200,6 +200,7 @@ std::optional<StepCounts> diffusion_counts(std::string_view name) {
     return std::nullopt;
   StepCounts s;
   s.kind = StepKind::kDiffusion;
+  s.phase = StepPhase::kDiffusion;
   s.batch_size = integer_of(n);
   return s;
 }
@@ -258,6 +259,8 @@ std::string_view phase_name(StepPhase phase) {
     return "mixed";
   case StepPhase::kDecode:
     return "decode";
+  case StepPhase::kDiffusion:
+    return "diffusion";
   case StepPhase::kIdle:
     return "idle";
   case StepPhase::kUnknown:

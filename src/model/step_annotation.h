@@ -33,9 +33,9 @@ enum class StepKind : std::uint8_t {
 };
 
 /// kUnknown: the annotation does not show what the step computes.
-enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode, kUnknown };
+enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode, kDiffusion, kUnknown };
 inline constexpr std::size_t kStepPhases = static_cast<std::size_t>(StepPhase::kUnknown) + 1;
-/// Returns "prefill", "mixed", "decode" or "idle"; "" for kUnknown.
+/// Returns "prefill", "mixed", "decode", "diffusion" or "idle"; "" for kUnknown.
 [[nodiscard]] std::string_view phase_name(StepPhase phase);
 
 /// The values in a step's annotation. Missing values are not estimated.
@@ -64,7 +64,7 @@ struct StepCounts {
 /// - step[KIND bs=R] and step[KIND bs=R toks=T], with no other text in the brackets; `phase` is set
 ///   if KIND is MIXED or unknown (TARGET_VERIFY, ...);
 /// - prefill[bs=R/PADDED tok=T ...], decode[...] (ATOM); the batch size is tok;
-/// - execute_diffusion_N_WxH (xDiT).
+/// - execute_diffusion_N_WxH (xDiT); `phase` is set, because the step has no tokens.
 /// nullopt for any other name.
 [[nodiscard]] std::optional<StepCounts> parse_step_counts(std::string_view name);
 

@@ -214,6 +214,22 @@ TEST(Serving, AModeWithoutCountsHasNoRequests) {
   EXPECT_EQ(metric(f, "mixed", "requests"), nullptr);
 }
 
+// A step of a diffusion model has neither requests nor tokens.
+TEST(Serving, ADiffusionStepHasNoTokens) {
+  TraceBuilder b;
+  b.annotation("execute_diffusion_1_512x768", 0, 100).kernel("k", 10, 20, 150);
+  const auto report = build_report(b.load(), {});
+  ASSERT_TRUE(report);
+  const Table& steps = *report->find("serving_steps");
+  EXPECT_EQ(steps.at(0, "phase").text, "diffusion");
+  for (const char* column : {"batch_size", "tokens per second", "output tokens per second"})
+    EXPECT_TRUE(steps.at(0, column).is_null()) << column;
+  const ServingFacts f = compute(b.load(), ServingKey{});
+  EXPECT_EQ(metric(f, "diffusion", "step time")->count, 1);
+  for (const ServingMetric& m : f.metrics)
+    EXPECT_EQ(m.metric.find("token"), std::string::npos) << m.metric;
+}
+
 TEST(Serving, QuantilesCountRequests) {
   EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.25), 1);
   EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.5), 5);

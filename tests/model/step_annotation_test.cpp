@@ -78,7 +78,7 @@ TEST(StepCounts, AtomAndDiffusion) {
   const StepCounts d = counts("execute_diffusion_4_1024x768");
   EXPECT_EQ(d.batch_size, 4);
   EXPECT_EQ(d.requests(), 0);
-  EXPECT_EQ(phase_of(d), StepPhase::kIdle);
+  EXPECT_EQ(phase_of(d), StepPhase::kDiffusion);
 }
 
 TEST(StepCounts, LengthsOfRequests) {

@@ -111,9 +111,10 @@ std::string what_there_is(const std::vector<AnnotatedStep>& steps) {
   std::size_t count[kStepPhases] = {};
   for (const AnnotatedStep& s : steps)
     ++count[static_cast<std::size_t>(phase_of(s.counts))];
-  return fmt::format("the trace has {} annotated steps: {} prefill, {} mixed, {} decode, {} idle, "
-                     "{} of an unknown phase",
-                     steps.size(), count[1], count[2], count[3], count[0], count[4]);
+  return fmt::format(
+      "the trace has {} annotated steps: {} prefill, {} mixed, {} decode, {} diffusion, "
+      "{} idle, {} of an unknown phase",
+      steps.size(), count[1], count[2], count[3], count[4], count[0], count[5]);
 }
 
 } // namespace

@@ -44,8 +44,8 @@ void add_what(Schema<StepRow>& schema) {
   schema.add(
       {"phase",
        [](const StepRow& r) { return text_or_blank(phase_name(phase_of(r.facts->step.counts))); },
-       "phase of the step: prefill, decode, mixed (both) or idle (no request); blank if the "
-       "annotation does not show it"});
+       "phase of the step: prefill, decode, mixed (both), idle (no request) or diffusion; "
+       "blank if the annotation does not show it"});
   schema.add(of_counts("context_requests", "number of requests whose prompts the step computes",
                        &StepCounts::context_requests));
   schema.add(of_counts("generation_requests", "number of requests that the step decodes",

@@ -299,7 +299,8 @@ void add_sums(ServingFacts& out) {
 }
 
 void add_metrics(ServingFacts& out, const std::map<std::size_t, Weighted>& between_tokens) {
-  for (const StepPhase phase : {StepPhase::kPrefill, StepPhase::kMixed, StepPhase::kDecode}) {
+  for (const StepPhase phase :
+       {StepPhase::kPrefill, StepPhase::kMixed, StepPhase::kDecode, StepPhase::kDiffusion}) {
     std::vector<const ServingStepFacts*> steps;
     for (const ServingStepFacts& s : out.steps)
       if (phase_of(s.step.counts) == phase)

@@ -52,7 +52,7 @@ struct ServingStepFacts {
 
 /// Statistics of a quantity over steps or requests.
 struct ServingMetric {
-  std::string phase;      ///< "prefill", "mixed", "decode" or "all"
+  std::string phase;      ///< "prefill", "mixed", "decode", "diffusion" or "all"
   std::string metric;     ///< name with its unit
   std::string count_unit; ///< unit of `count`: "steps", "requests" or "span"
   std::int64_t count = 0;
