@@ -217,8 +217,7 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
     Finding f = finding_of(rules::gemm_spread, "operator", name);
     f.value = row.calls_us.max - row.calls_us.min;
     f.unit = Unit::kUs;
-    f.place =
-        FindingPlace{row.key.rank, row.longest.start_ns, row.longest.start_ns + row.longest.dur_ns};
+    f.place = FindingPlace{row.key.rank, row.longest.start_ns, row.longest.end_ns};
     set_headline(f, fmt::format("{}: calls take {} \u00b5s{}", brief(name, 56),
                                 range3(row.calls_us.min, row.calls_us.max),
                                 product ? "" : ", shapes unknown"));

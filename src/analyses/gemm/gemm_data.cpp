@@ -3,12 +3,13 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
 #include "analyses/operators/roofline.h"
-#include "base/interval_set.h"
+#include "base/to_number.h"
 #include "core/steps.h"
 #include "model/kernels.h"
 #include "model/ops/op_registry.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -53,12 +54,8 @@ std::string collective_label(const Trace& trace, EventId i) {
 }
 
 std::vector<GemmNeighbour> neighbours(const Trace& trace, const Overlaps& b,
-                                      const std::vector<EventId>& kernels) {
+                                      const IntervalSet& busy) {
   std::vector<GemmNeighbour> out;
-  std::vector<Interval> spans;
-  for (const EventId k : kernels)
-    spans.push_back({trace.events.ts_ns[k], trace.end_ns(k)});
-  const IntervalSet busy(std::move(spans));
   if (busy.empty())
     return out;
   const std::int64_t start = busy.intervals().front().start;
@@ -66,8 +63,7 @@ std::vector<GemmNeighbour> neighbours(const Trace& trace, const Overlaps& b,
   auto it = std::ranges::partition_point(
       b.collectives, [&](EventId i) { return trace.events.ts_ns[i] < start - b.longest_ns; });
   for (; it != b.collectives.end() && trace.events.ts_ns[*it] < end; ++it)
-    if (const std::int64_t o =
-            std::min(end, trace.end_ns(*it)) - std::max(start, trace.events.ts_ns[*it]);
+    if (const std::int64_t o = busy.covered(trace.events.ts_ns[*it], trace.end_ns(*it));
         o > 0) // events that only touch do not overlap
       out.push_back({collective_label(trace, *it), o});
   return out;
@@ -159,12 +155,12 @@ private:
     }
     Call call;
     call.instance.start_ns = INT64_MAX;
-    std::vector<Interval> spans;
+    call.instance.end_ns = INT64_MIN;
     for (const EventId k : kernels) {
       call.instance.start_ns = std::min(call.instance.start_ns, e_.ts_ns[k]);
-      spans.push_back({e_.ts_ns[k], trace_.end_ns(k)});
+      call.instance.end_ns = std::max(call.instance.end_ns, trace_.end_ns(k));
     }
-    const IntervalSet busy(std::move(spans)); // without the gaps between the call's kernels
+    const IntervalSet busy = busy_of(kernels);
     call.instance.dur_ns = busy.length();
     call.instance.step = step_at(steps_, e_.ts_ns[source]);
     for (const Interval& part : busy.intervals()) {
@@ -174,6 +170,14 @@ private:
     call.kernels = std::move(kernels);
     out_.gemm_ns += call.instance.dur_ns;
     calls_[it->second].push_back(std::move(call));
+  }
+
+  /// Returns the time in which a kernel runs, without the gaps between the kernels.
+  [[nodiscard]] IntervalSet busy_of(const std::vector<EventId>& kernels) const {
+    std::vector<Interval> spans;
+    for (const EventId k : kernels)
+      spans.push_back({e_.ts_ns[k], trace_.end_ns(k)});
+    return IntervalSet(std::move(spans));
   }
 
   [[nodiscard]] GemmGroup begun_group(const GroupKey& key, EventId first) const {
@@ -207,7 +211,9 @@ private:
       for (const EventId k : c.kernels)
         if (e_.name[k] == dominant)
           group.kernel_ns.push_back(e_.dur_ns[k]);
-    group.longest_neighbours = neighbours(trace_, overlaps_, calls[group.longest].kernels);
+    const IntervalSet busy = busy_of(calls[group.longest].kernels);
+    group.longest_busy = busy_text(busy);
+    group.longest_neighbours = neighbours(trace_, overlaps_, busy);
   }
 
   /// Returns the kernel with the most time; if several have the same time, the one that reached it
@@ -236,6 +242,28 @@ private:
 };
 
 } // namespace
+
+std::string busy_text(const IntervalSet& busy) {
+  std::string out;
+  for (const Interval& i : busy.intervals())
+    out += fmt::format("{}{}-{}", out.empty() ? "" : ";", i.start, i.end);
+  return out;
+}
+
+IntervalSet busy_of_text(std::string_view text) {
+  std::vector<Interval> out;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const std::size_t dash = part.find('-', 1); // times can be negative
+    const auto start = to_number(part.substr(0, dash));
+    const auto end = dash == std::string_view::npos ? start : to_number(part.substr(dash + 1));
+    if (!start || !end || *end <= *start || !usable_time(*start, *end - *start))
+      return {};
+    out.push_back({*start, *end});
+  }
+  return IntervalSet(std::move(out));
+}
 
 Value SheetCell::value() const {
   switch (kind) {

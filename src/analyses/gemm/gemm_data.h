@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/operators/launchers.h"
+#include "base/interval_set.h"
 #include "core/run.h"
 
 #include <optional>
@@ -19,12 +20,13 @@ struct GemmInstance {
   std::int64_t step = -1;             ///< ProfilerStep number; -1: no step
   std::int64_t overlap_ns = 0;        ///< kernel time overlapped by collectives on this rank
   std::int64_t memcpy_overlap_ns = 0; ///< kernel time overlapped by copies
+  std::int64_t end_ns = 0;            ///< end of the last kernel
 };
 
 /// A collective that overlaps an instance.
 struct GemmNeighbour {
   std::string name;
-  std::int64_t overlap_ns = 0;
+  std::int64_t overlap_ns = 0; ///< time of the instance's kernels
 };
 
 /// All calls of one operator with one set of arguments on one rank.
@@ -38,6 +40,7 @@ struct GemmGroup {
   std::vector<std::int64_t> kernel_ns;           ///< durations of each launch of `kernel`
   std::size_t shortest = 0, longest = 0;         ///< the first one if several are equal
   std::vector<GemmNeighbour> longest_neighbours; ///< ordered by the collective's start
+  std::string longest_busy;                      ///< busy_text() of the longest call
 
   std::optional<std::size_t> sheet_row; ///< row of the group in RankGemms::sheet
   std::optional<std::int64_t> shortest_measured_ns, longest_measured_ns;
@@ -65,6 +68,12 @@ struct SheetCell {
   /// Returns the value of the cell. Its text is valid as long as the cell.
   [[nodiscard]] Value value() const;
 };
+
+/// Returns the times in which a kernel runs as "START-END;START-END" in ns, without the gaps
+/// between the kernels of the call.
+[[nodiscard]] std::string busy_text(const IntervalSet& busy);
+/// Parses busy_text(); empty for any other text.
+[[nodiscard]] IntervalSet busy_of_text(std::string_view text);
 
 struct RankGemms {
   RunKey key;

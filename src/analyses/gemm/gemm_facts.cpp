@@ -32,7 +32,7 @@ double score(const GemmRow& row, GemmRanking ranking) {
 }
 
 GemmExtreme extreme_of(const GemmInstance& call, const std::optional<std::int64_t>& measured) {
-  return {call.start_ns, call.dur_ns, call.step, call.overlap_ns, measured};
+  return {call.start_ns, call.end_ns, call.dur_ns, call.step, call.overlap_ns, measured};
 }
 
 double us_quantile(const std::vector<std::int64_t>& ns, double q) {
@@ -114,6 +114,7 @@ void add_overlap(GemmRow& row, const GemmGroup& g) {
     row.most_neighbour = most->name;
     row.most_neighbour_ns = most->overlap_ns;
   }
+  row.longest_busy = g.longest_busy;
   row.longest_memcpy_ns = g.instances[g.longest].memcpy_overlap_ns;
   std::vector<double> us;
   std::vector<double> overlap;
@@ -281,6 +282,10 @@ void add_timestamps(Schema<GemmRow>& schema) {
               "exact start of the shortest call, on the clock of the file"});
   schema.add({"max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; },
               "exact start of the longest call, on the clock of the file"});
+  schema.add(
+      {"max_duration_busy_ns", &R::longest_busy,
+       "times in which a kernel of the longest call ran, START-END;START-END, on the clock of "
+       "the file"});
 }
 
 void add_overlaps(Schema<GemmRow>& schema) {

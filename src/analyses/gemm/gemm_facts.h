@@ -21,7 +21,8 @@ namespace rankscope {
 
 /// An extreme call of a row.
 struct GemmExtreme {
-  std::int64_t start_ns = 0, dur_ns = 0;
+  std::int64_t start_ns = 0, end_ns = 0;   ///< of the first and the last kernel
+  std::int64_t dur_ns = 0;                 ///< without the gaps between the kernels
   std::int64_t step = -1;                  ///< ProfilerStep number; -1: no step
   std::int64_t overlap_ns = 0;             ///< time overlapped by collectives
   std::optional<std::int64_t> measured_ns; ///< duration that measure_extremes() found in the trace
@@ -53,6 +54,7 @@ struct GemmRow {
   std::string neighbour_names; ///< collectives during the longest call, joined by ";"
   std::string most_neighbour;  ///< the collective that overlaps the longest call most
   std::int64_t most_neighbour_ns = 0;
+  std::string longest_busy;           ///< busy_text() of the longest call
   std::int64_t longest_memcpy_ns = 0; ///< time of the longest call that copies overlap
   double median_overlap_percent = 0;
   /// Least-squares fit of duration on overlapped share. Only calls at the same place in the step

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kGemmFactsVersion = 3;
+inline constexpr std::uint32_t kGemmFactsVersion = 4;
 
 template <class Archive, PartOf<SheetColumn> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.id, r.label);
@@ -19,7 +19,7 @@ template <class Archive, PartOf<SheetCell> Row> void part_fields(Archive& archiv
 }
 
 template <class Archive, PartOf<GemmExtreme> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.start_ns, r.dur_ns, r.step, r.overlap_ns, r.measured_ns);
+  archive(r.start_ns, r.end_ns, r.dur_ns, r.step, r.overlap_ns, r.measured_ns);
 }
 
 template <class Archive, PartOf<GemmCall> Row> void part_fields(Archive& archive, Row& r) {
@@ -31,7 +31,7 @@ template <class Archive, PartOf<GemmRow> Row> void part_fields(Archive& archive,
   archive(r.calls_us, r.calls_p95_us, r.range_us, r.total_excess_us, r.gemm_share_percent);
   archive(r.kernel_us, r.kernel_p95_us, r.shortest, r.longest, r.longest_is_first);
   archive(r.trace_start_ns, r.neighbour_count, r.neighbour_names, r.most_neighbour);
-  archive(r.most_neighbour_ns, r.longest_memcpy_ns, r.median_overlap_percent);
+  archive(r.most_neighbour_ns, r.longest_busy, r.longest_memcpy_ns, r.median_overlap_percent);
   archive(r.overlap_correlation, r.slowdown_us, r.slowdown_half_us, r.slowdown_degrees, r.calls,
           r.sheet);
 }

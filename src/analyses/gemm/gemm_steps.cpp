@@ -160,6 +160,7 @@ FoundInstances find_instances(const Table& variance, std::size_t row, const Rank
   out.max_start_ns = best->instances[best->longest].start_ns;
   out.min_us = us(best->instances[best->shortest]);
   out.max_us = us(best->instances[best->longest]);
+  out.max_busy = best->longest_busy;
   return out;
 }
 
@@ -171,7 +172,7 @@ Table with_timestamps(const Table& variance, const std::vector<FoundInstances>& 
        {"min_duration_timestamp_ms", "max_duration_timestamp_ms", "time_between_min_max_ms",
         "min_duration_found_us", "max_duration_found_us", "min_verified", "max_verified",
         "min_from_trace_start_ms", "max_from_trace_start_ms", "min_duration_timestamp_ns",
-        "max_duration_timestamp_ns"})
+        "max_duration_timestamp_ns", "max_duration_busy_ns"})
     columns.push_back({name});
   Table out(variance.name() + "_with_timestamps", std::move(columns));
   const auto verdict = [&](double got, double expected) {
@@ -190,7 +191,7 @@ Table with_timestamps(const Table& variance, const std::vector<FoundInstances>& 
             Value(verdict(f.max_us, variance.at(r, "kernel_time_max_us").number())),
             Value(ns_to_ms(f.min_start_ns - f.trace_start_ns)),
             Value(ns_to_ms(f.max_start_ns - f.trace_start_ns)), Value(f.min_start_ns),
-            Value(f.max_start_ns)})
+            Value(f.max_start_ns), Value(f.max_busy)})
         row.push_back(v);
     out.add_row(row);
   }
@@ -228,12 +229,13 @@ Table with_overlap(const Table& timestamps, const std::vector<const Table*>& col
       out.add_row(row);
       continue;
     }
-    const std::int64_t start = *start_ns;
-    const std::int64_t end = start + *dur_ns;
+    IntervalSet call = busy_of_text(text_of(timestamps, r, {"max_duration_busy_ns"}));
+    if (call.empty()) // a table of another tool: without gaps
+      call = IntervalSet({{*start_ns, *start_ns + *dur_ns}});
     const double rank = timestamps.at(r, "rank").number();
     const char* const ts = t->column("ts") ? "ts" : "ts (us)";
     const char* const dur = t->column("dur") ? "dur" : "dur (us)";
-    std::vector<Interval> clipped;
+    std::vector<Interval> during;
     std::string names;
     std::string most_name;
     std::int64_t most = 0;
@@ -243,21 +245,20 @@ Table with_overlap(const Table& timestamps, const std::vector<const Table*>& col
       const auto length = ns_of(t->at(i, dur).number(), 1e3);
       if (t->at(i, "rank").number() != rank || !from || !length)
         continue;
-      const std::int64_t to = *from + *length;
-      const std::int64_t overlap = std::min(to, end) - std::max(*from, start);
+      const std::int64_t overlap = call.covered(*from, *from + *length);
       if (overlap <= 0) // events that only touch do not overlap
         continue;
       const std::string collective = text_of(*t, i, {"Collective name"});
       names += (count > 0 ? ";" : "") + collective;
       ++count;
-      clipped.push_back({std::max(*from, start), std::min(to, end)});
+      during.push_back({*from, *from + *length});
       if (overlap > most) {
         most = overlap;
         most_name = collective;
       }
     }
-    const std::int64_t total = IntervalSet(std::move(clipped)).length();
-    const double length = static_cast<double>(end - start);
+    const std::int64_t total = call.intersect(IntervalSet(std::move(during))).length();
+    const auto length = static_cast<double>(call.length());
     row.insert(row.end(),
                {Value(count), Value(names), Value(100 * static_cast<double>(most) / length),
                 Value(most_name), Value(ns_to_ms(total)), Value(true),

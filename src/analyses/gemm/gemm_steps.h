@@ -28,6 +28,7 @@ struct FoundInstances {
   bool found = false;
   std::int64_t min_start_ns = 0, max_start_ns = 0, trace_start_ns = 0;
   double min_us = 0, max_us = 0;
+  std::string max_busy; ///< busy_text() of the longest instance
 };
 
 /// Returns the shortest and the longest instance for row `row` of a variance table. Searches the

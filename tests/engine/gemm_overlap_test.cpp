@@ -1,0 +1,51 @@
+// Tests what overlaps the calls of GEMMs, with hand-calculated times.
+#include "analyses/gemm/gemm_facts.h"
+#include "analyses/gemm/gemm_steps.h"
+#include "trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+// A call with kernels from 100 to 200 and from 1000 to 1120 us. A collective runs from 150 to 1050,
+// another one only in the gap.
+TEST(GemmOverlap, TheGapsOfACallAreNotOverlapped) {
+  const LoadedTrace trace = test::TraceBuilder()
+                                .op("aten::mm", 10, 100)
+                                .kernel("Cijk_a", 20, 100, 100)
+                                .kernel("Cijk_b", 30, 1000, 120)
+                                .kernel("ncclDevKernel_AllReduce(x)", 120, 150, 900, 9)
+                                .kernel("ncclDevKernel_AllGather(x)", 130, 300, 100, 10)
+                                .load();
+  const RankGemms gemms = extract_gemms(trace, ReportOptions{});
+  const GemmFacts facts = gemm_facts({gemms}, 5, GemmRanking::kRange);
+  const Table t = gemm_table(facts, GemmTable::kOverlap, 5);
+  ASSERT_EQ(t.rows(), 1U);
+  EXPECT_EQ(t.at(0, "overlapping_collective_count").i, 1);
+  EXPECT_NEAR(t.at(0, "max_overlap_percentage").number(), 100.0 / 220 * 100, 1e-9);
+  EXPECT_NEAR(t.at(0, "total_overlap_percentage").number(), 100.0 / 220 * 100, 1e-9);
+  EXPECT_EQ(facts.rows[0].longest.end_ns, 1'120'000);
+
+  // the same from the tables of the earlier steps
+  const Table variance = gemm_table(facts, GemmTable::kVariance, 5);
+  const Table timestamps = with_timestamps(variance, {find_instances(variance, 0, gemms)}, 0.01);
+  Table collectives("nccl_long", {"rank", "Collective name", "ts", "dur"});
+  collectives.add_row({Value(0), Value("allreduce"), Value(150.0), Value(900.0)});
+  collectives.add_row({Value(0), Value("allgather"), Value(300.0), Value(100.0)});
+  const Table overlap = with_overlap(timestamps, {&collectives});
+  for (const char* column : {"overlapping_collective_count", "max_overlap_percentage",
+                             "total_overlap_percentage", "total_overlap_duration_ms"})
+    EXPECT_NEAR(overlap.at(0, column).number(), t.at(0, column).number(), 1e-9) << column;
+}
+
+TEST(GemmOverlap, TextOfTheBusyTimes) {
+  const IntervalSet busy({{-5, 3}, {10, 20}});
+  EXPECT_EQ(busy_text(busy), "-5-3;10-20");
+  EXPECT_EQ(busy_text(busy_of_text("-5-3;10-20")), "-5-3;10-20");
+  for (const char* text : {"", "3", "3-", "-", "5-3", "1-2;", "1-2;x", "1-9223372036854775807"})
+    EXPECT_EQ(busy_of_text(text).empty(), std::string_view(text) != "1-2;") << text;
+}
+
+} // namespace
+} // namespace rankscope
