@@ -39,6 +39,31 @@ TEST(GemmOverlap, TheGapsOfACallAreNotOverlapped) {
     EXPECT_NEAR(overlap.at(0, column).number(), t.at(0, column).number(), 1e-9) << column;
 }
 
+// A row of a report joins the calls on all streams: its minimum and maximum are in different
+// groups.
+TEST(GemmTimestamps, ARowOfAReportJoinsStreams) {
+  const LoadedTrace trace = test::TraceBuilder()
+                                .op("aten::bmm", 10, 20)
+                                .kernel("Cijk_w", 20, 100, 50, 7)
+                                .op("aten::bmm", 40, 20)
+                                .kernel("Cijk_w", 50, 200, 55, 7)
+                                .op("aten::bmm", 70, 20)
+                                .kernel("Cijk_w", 80, 300, 500, 8)
+                                .op("aten::bmm", 100, 20)
+                                .kernel("Cijk_w", 110, 900, 510, 8)
+                                .load();
+  const RankGemms gemms = extract_gemms(trace, ReportOptions{});
+  ASSERT_EQ(gemms.groups.size(), 2U);
+  Table variance("variance", {"op", "kernel_name", "kernel_time_min_us", "kernel_time_max_us"});
+  variance.add_row({Value("aten::bmm"), Value("Cijk_w"), Value(50.0), Value(510.0)});
+  const FoundInstances found = find_instances(variance, 0, gemms);
+  EXPECT_EQ(found.min_start_ns, 100'000);
+  EXPECT_EQ(found.max_start_ns, 900'000);
+  const Table t = with_timestamps(variance, {found}, 0.01);
+  EXPECT_EQ(t.at(0, "min_verified").text, "pass");
+  EXPECT_EQ(t.at(0, "max_verified").text, "pass");
+}
+
 TEST(GemmOverlap, TextOfTheBusyTimes) {
   const IntervalSet busy({{-5, 3}, {10, 20}});
   EXPECT_EQ(busy_text(busy), "-5-3;10-20");

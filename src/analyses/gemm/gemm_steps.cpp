@@ -132,35 +132,36 @@ FoundInstances find_instances(const Table& variance, std::size_t row, const Rank
   const std::string kernel = text_of(variance, row, {"kernel_name"});
   const double low = variance.at(row, "kernel_time_min_us").number();
   const double high = variance.at(row, "kernel_time_max_us").number();
-  const GemmGroup* best = nullptr;
-  double best_distance = 0;
-  for (const bool by_operator : {true, false}) {
-    for (const GemmGroup& g : gemms.groups) {
-      const bool fits = by_operator ? !op.empty() && g.op == op && plain_list(g.dims) == dims &&
-                                          (strides.empty() || plain_list(g.strides) == strides)
-                                    : g.kernel == kernel;
-      if (!fits || g.instances.empty())
-        continue;
-      const double distance = std::fabs(us(g.instances[g.shortest]) - low) +
-                              std::fabs(us(g.instances[g.longest]) - high);
-      if (best == nullptr || distance < best_distance) {
-        best = &g;
-        best_distance = distance;
-      }
-    }
-    if (best != nullptr)
-      break;
-  }
+  const auto fits_operator = [&](const GemmGroup& g) {
+    return !op.empty() && g.op == op && plain_list(g.dims) == dims &&
+           (strides.empty() || plain_list(g.strides) == strides);
+  };
+  std::vector<const GemmGroup*> fitting;
+  for (const GemmGroup& g : gemms.groups)
+    if (fits_operator(g))
+      fitting.push_back(&g);
+  if (fitting.empty())
+    for (const GemmGroup& g : gemms.groups)
+      if (g.kernel == kernel)
+        fitting.push_back(&g);
   FoundInstances out;
-  if (best == nullptr)
+  if (fitting.empty())
     return out;
+  // a row of a report joins several groups, whose streams or scalar arguments differ
+  const auto nearest = [&](std::size_t GemmGroup::*extreme, double want_us) {
+    return *std::ranges::min_element(fitting, {}, [&](const GemmGroup* g) {
+      return std::fabs(us(g->instances[g->*extreme]) - want_us);
+    });
+  };
+  const GemmGroup& least = *nearest(&GemmGroup::shortest, low);
+  const GemmGroup& most = *nearest(&GemmGroup::longest, high);
   out.found = true;
   out.trace_start_ns = gemms.trace_start_ns;
-  out.min_start_ns = best->instances[best->shortest].start_ns;
-  out.max_start_ns = best->instances[best->longest].start_ns;
-  out.min_us = us(best->instances[best->shortest]);
-  out.max_us = us(best->instances[best->longest]);
-  out.max_busy = best->longest_busy;
+  out.min_start_ns = least.instances[least.shortest].start_ns;
+  out.max_start_ns = most.instances[most.longest].start_ns;
+  out.min_us = us(least.instances[least.shortest]);
+  out.max_us = us(most.instances[most.longest]);
+  out.max_busy = most.longest_busy;
   return out;
 }
 

@@ -33,7 +33,8 @@ struct FoundInstances {
 
 /// Returns the shortest and the longest instance for row `row` of a variance table. Searches the
 /// groups with the row's operator, shapes and strides (if the table has them), else the groups with
-/// the row's kernel. The group with the extremes nearest to the row's extremes is used.
+/// the row's kernel. Among the extremes of these groups, the ones nearest to the row's extremes are
+/// used, because a row of a report joins the streams and the scalar arguments of its operator.
 [[nodiscard]] FoundInstances find_instances(const Table& variance, std::size_t row,
                                             const RankGemms& gemms);
 
