@@ -134,6 +134,12 @@ TEST(Gemm, TheDominantKernelOfAPythonList) {
   EXPECT_EQ(dominant_kernel("[{'name': 'short', 'stream': 0}, {'name': \"it's <long>\", 'x': 1}]"),
             "it's <long>");
   EXPECT_EQ(dominant_kernel("[{'name': 'a\\'b', 'total_duration_us': 3.0}]"), "a'b");
+  // the lists are in ascending order of the mean time, with an entry for each place in the call:
+  // many short launches can take more time
+  EXPECT_EQ(dominant_kernel("[{'name': 'x', 'count': 9, 'total_duration_us': 270.0}, "
+                            "{'name': 'x', 'count': 6, 'total_duration_us': 180.0}, "
+                            "{'name': 'y', 'count': 3, 'total_duration_us': 330.0}]"),
+            "x");
   EXPECT_EQ(dominant_kernel("[]"), "");
   EXPECT_EQ(dominant_kernel("[{'name': "), "");
   EXPECT_EQ(dominant_kernel("[{'name': 'open"), "open");

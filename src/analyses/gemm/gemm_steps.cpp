@@ -1,20 +1,37 @@
 #include "analyses/gemm/gemm_steps.h"
 
 #include "base/interval_set.h"
+#include "base/to_number.h"
 #include "base/units.h"
 #include "core/trace.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace rankscope {
 namespace {
 
-/// Returns the texts of all 'name' entries of a Python list of dicts, in order.
-std::vector<std::string> names_in(std::string_view details) {
-  std::vector<std::string> out;
+/// An entry of a kernel_details list.
+struct ListedKernel {
+  std::string name;
+  double total_us = 0; ///< 0 if the entry has no total_duration_us
+};
+
+/// Returns the number after `key` in a Python dict; 0 without such a number.
+double number_after(std::string_view dict, std::string_view key) {
+  const std::size_t at = dict.find(key);
+  if (at == std::string_view::npos)
+    return 0;
+  dict.remove_prefix(std::min(dict.size(), dict.find_first_not_of(' ', at + key.size())));
+  return to_number<double>(dict.substr(0, dict.find_first_of(",} "))).value_or(0);
+}
+
+/// Returns the entries of a Python list of dicts that have a 'name', in order.
+std::vector<ListedKernel> kernels_in(std::string_view details) {
+  std::vector<ListedKernel> out;
   constexpr std::string_view kKey = "'name':";
   for (std::size_t at = details.find(kKey); at != std::string_view::npos;
        at = details.find(kKey, at)) {
@@ -30,7 +47,9 @@ std::vector<std::string> names_in(std::string_view details) {
         ++at;
       name += details[at];
     }
-    out.push_back(std::move(name));
+    const std::string_view rest = details.substr(std::min(at, details.size()));
+    out.push_back(
+        {std::move(name), number_after(rest.substr(0, rest.find(kKey)), "'total_duration_us':")});
   }
   return out;
 }
@@ -82,8 +101,15 @@ std::optional<std::int64_t> ns_of(double cell, double ns_per_unit) {
 } // namespace
 
 std::string dominant_kernel(std::string_view details) {
-  const std::vector<std::string> names = names_in(details);
-  return names.empty() ? std::string() : names.back();
+  const std::vector<ListedKernel> kernels = kernels_in(details);
+  std::map<std::string, double> total_us; // a kernel has an entry for each place in the call
+  for (const ListedKernel& kernel : kernels)
+    total_us[kernel.name] += kernel.total_us;
+  std::string out;
+  for (const ListedKernel& kernel : kernels)
+    if (out.empty() || total_us[kernel.name] >= total_us[out])
+      out = kernel.name;
+  return out;
 }
 
 std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& key,

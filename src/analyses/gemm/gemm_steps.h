@@ -18,9 +18,9 @@ namespace rankscope {
 [[nodiscard]] std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& key,
                                                           std::size_t top_k);
 
-/// Returns the kernel with the most time in the text of a kernel_details list. That is the last
-/// name, because the lists are in ascending order of time. Accepts both kinds of Python quotes.
-/// Returns "" if no name is found.
+/// Returns the kernel with the largest sum of total_duration_us in a kernel_details list; the
+/// last one if several are equal or the list has no such numbers. Accepts both kinds of Python
+/// quotes. Returns "" if no name is found.
 [[nodiscard]] std::string dominant_kernel(std::string_view details);
 
 /// The values that the timestamps step adds to one row.
