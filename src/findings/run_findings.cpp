@@ -221,11 +221,12 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
     set_headline(f, fmt::format("{}: calls take {} \u00b5s{}", brief(name, 56),
                                 range3(row.calls_us.min, row.calls_us.max),
                                 product ? "" : ", shapes unknown"));
-    f.evidence = fmt::format("{}, {}{} on the same stream; collectives overlap {:.0f} % of the "
-                             "slowest call",
-                             to_text(row.key), counted(row.calls_us.count, "call", "calls"),
-                             row.strides.empty() ? "" : " with the same strides and scalars",
-                             row.longest_overlap_percent());
+    f.evidence =
+        fmt::format("{}, {}{} on the same stream and GPU; collectives overlap {:.0f} % of the "
+                    "slowest call",
+                    to_text(row.key), counted(row.calls_us.count, "call", "calls"),
+                    row.strides.empty() ? "" : " with the same strides and scalars",
+                    row.longest_overlap_percent());
     add_overlap(row, facts.rows.size(), f);
     out.push_back(std::move(f));
   }

@@ -4,6 +4,7 @@
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <string>
 
 namespace rankscope {
 namespace {
@@ -37,6 +38,35 @@ TEST(GemmOverlap, TheGapsOfACallAreNotOverlapped) {
   for (const char* column : {"overlapping_collective_count", "max_overlap_percentage",
                              "total_overlap_percentage", "total_overlap_duration_ms"})
     EXPECT_NEAR(overlap.at(0, column).number(), t.at(0, column).number(), 1e-9) << column;
+}
+
+// A process with two GPUs: the collective and the copy run only on the other GPU.
+TEST(GemmOverlap, OnlyTheWorkOfTheSameGpuOverlaps) {
+  std::string text = test::TraceBuilder()
+                         .op("aten::mm", 10, 20)
+                         .kernel("Cijk_a", 20, 100, 1000)
+                         .op("aten::mm", 40, 20)
+                         .kernel("Cijk_a", 50, 100, 1300)
+                         .kernel("ncclDevKernel_AllReduce(x)", 70, 90, 1500, 9)
+                         .copy("Memcpy HtoD", 80, 100, 600)
+                         .text();
+  const std::string first_gpu = "\"device\":0";
+  for (std::size_t at = text.find("1300"); at != std::string::npos;
+       at = text.find(first_gpu, at + 1))
+    if (text.compare(at, first_gpu.size(), first_gpu) == 0)
+      text[at + first_gpu.size() - 1] = '1';
+  const test::TempFolder folder;
+  const auto trace = load_trace(folder.write("t.json", text), LoadOptions{});
+  ASSERT_TRUE(trace);
+  const RankGemms gemms = extract_gemms(*trace, ReportOptions{});
+  ASSERT_EQ(gemms.groups.size(), 2U); // one for each GPU
+  for (const GemmGroup& g : gemms.groups) {
+    const GemmInstance& call = g.instances.at(0);
+    EXPECT_EQ(call.overlap_ns, g.device == 0 ? 0 : 1'300'000);
+    EXPECT_EQ(call.memcpy_overlap_ns, g.device == 0 ? 0 : 600'000);
+    EXPECT_EQ(g.longest_neighbours.size(), g.device == 0 ? 0U : 1U);
+    EXPECT_EQ(g.longest_measured_ns, call.dur_ns);
+  }
 }
 
 // A row of a report joins the calls on all streams: its minimum and maximum are in different

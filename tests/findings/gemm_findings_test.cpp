@@ -67,9 +67,9 @@ TEST(GemmFindings, WithoutOperatorsTheKernelIsNamed) {
   const std::vector<Finding> found = gemm_findings(facts, 9);
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0].headline, "aten::mm 0: calls take 100 to 120 \u00b5s");
-  EXPECT_NE(
-      found[0].evidence.find("10 calls with the same strides and scalars on the same stream;"),
-      std::string::npos);
+  EXPECT_NE(found[0].evidence.find(
+                "10 calls with the same strides and scalars on the same stream and GPU;"),
+            std::string::npos);
   EXPECT_EQ(found[2].headline, "Cijk_a: calls take 100 to 120 \u00b5s, shapes unknown");
   EXPECT_EQ(found[3].subject, "Cijk_b");
 }

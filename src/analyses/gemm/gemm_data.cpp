@@ -24,11 +24,14 @@ struct Overlaps {
   IntervalSet comm, copies;
 };
 
-Overlaps overlaps_in(const Trace& trace, const LauncherIndex& index) {
+/// `device`: the GPU, or -1 for events without a recorded GPU.
+Overlaps overlaps_on(std::int16_t device, const Trace& trace, const LauncherIndex& index) {
   Overlaps out;
   std::vector<Interval> comm;
   std::vector<Interval> copies;
   for (const EventId i : index.gpu) {
+    if (trace.events.device[i] != device)
+      continue;
     const Interval span{trace.events.ts_ns[i], trace.end_ns(i)};
     if (trace.events.category[i] == Category::kGpuMemcpy) {
       copies.push_back(span);
@@ -76,12 +79,14 @@ struct Call {
 
 struct GroupKey {
   OpKey key;
+  std::int16_t device;
   std::int32_t stream;
   bool operator==(const GroupKey&) const = default;
 };
 struct GroupKeyHash {
   std::size_t operator()(const GroupKey& k) const {
-    return OpKeyHash{}(k.key) * 31 + static_cast<std::size_t>(k.stream + 1);
+    return (OpKeyHash{}(k.key) * 31 + static_cast<std::size_t>(k.stream + 1)) * 31 +
+           static_cast<std::size_t>(k.device + 1);
   }
 };
 
@@ -97,16 +102,18 @@ std::string as_list(std::string_view text) {
   return out;
 }
 
-/// Collects the calls of a rank by operator, arguments and stream.
+/// Collects the calls of a rank by operator, arguments, GPU and stream.
 class Collector {
 public:
   Collector(const LoadedTrace& t, const LauncherIndex& index)
-      : trace_(t.trace), e_(t.trace.events), index_(index), overlaps_(overlaps_in(t.trace, index)),
-        steps_(profiler_steps(t.trace)) {
+      : trace_(t.trace), e_(t.trace.events), index_(index), steps_(profiler_steps(t.trace)) {
     out_.key.rank = t.rank;
     out_.trace_start_ns = INT64_MAX;
-    for (const EventId i : index.gpu)
+    for (const EventId i : index.gpu) {
       out_.trace_start_ns = std::min(out_.trace_start_ns, e_.ts_ns[i]);
+      if (!overlaps_.contains(e_.device[i]))
+        overlaps_.emplace(e_.device[i], overlaps_on(e_.device[i], t.trace, index));
+    }
   }
 
   void add_operators() {
@@ -115,7 +122,8 @@ public:
       if (op == nullptr || op->family != "GEMM")
         continue;
       const auto kernels = index_.kernels_of(l);
-      add({op_key(trace_, l.event, l.category), e_.stream[kernels.front()]}, l.event,
+      const EventId first = kernels.front();
+      add({op_key(trace_, l.event, l.category), e_.device[first], e_.stream[first]}, l.event,
           {kernels.begin(), kernels.end()});
     }
   }
@@ -132,7 +140,7 @@ public:
         continue;
       OpKey key;
       key.name = e_.name[i];
-      add({key, e_.stream[i]}, i, {i});
+      add({key, e_.device[i], e_.stream[i]}, i, {i});
     }
   }
 
@@ -163,9 +171,10 @@ private:
     const IntervalSet busy = busy_of(kernels);
     call.instance.dur_ns = busy.length();
     call.instance.step = step_at(steps_, e_.ts_ns[source]);
+    const Overlaps& overlaps = overlaps_.at(key.device);
     for (const Interval& part : busy.intervals()) {
-      call.instance.overlap_ns += overlaps_.comm.covered(part.start, part.end);
-      call.instance.memcpy_overlap_ns += overlaps_.copies.covered(part.start, part.end);
+      call.instance.overlap_ns += overlaps.comm.covered(part.start, part.end);
+      call.instance.memcpy_overlap_ns += overlaps.copies.covered(part.start, part.end);
     }
     call.kernels = std::move(kernels);
     out_.gemm_ns += call.instance.dur_ns;
@@ -189,6 +198,7 @@ private:
     g.types = texts.repr(key.key.types);
     g.strides = texts.repr(key.key.strides);
     g.stream = key.stream;
+    g.device = key.device;
     g.first_uid = e_.uid[first];
     return g;
   }
@@ -213,7 +223,7 @@ private:
           group.kernel_ns.push_back(e_.dur_ns[k]);
     const IntervalSet busy = busy_of(calls[group.longest].kernels);
     group.longest_busy = busy_text(busy);
-    group.longest_neighbours = neighbours(trace_, overlaps_, busy);
+    group.longest_neighbours = neighbours(trace_, overlaps_.at(group.device), busy);
   }
 
   /// Returns the kernel with the most time; if several have the same time, the one that reached it
@@ -234,7 +244,7 @@ private:
   const Trace& trace_;
   const Events& e_;
   const LauncherIndex& index_;
-  Overlaps overlaps_;
+  std::map<std::int16_t, Overlaps> overlaps_; ///< by GPU
   std::vector<ProfilerStep> steps_;
   RankGemms out_;
   std::unordered_map<GroupKey, std::size_t, GroupKeyHash> rows_;

@@ -18,8 +18,8 @@ struct GemmInstance {
   std::int64_t start_ns = 0;          ///< start of the first kernel, as in the file
   std::int64_t dur_ns = 0;            ///< union of the kernels
   std::int64_t step = -1;             ///< ProfilerStep number; -1: no step
-  std::int64_t overlap_ns = 0;        ///< kernel time overlapped by collectives on this rank
-  std::int64_t memcpy_overlap_ns = 0; ///< kernel time overlapped by copies
+  std::int64_t overlap_ns = 0;        ///< kernel time overlapped by collectives on this GPU
+  std::int64_t memcpy_overlap_ns = 0; ///< kernel time overlapped by copies on this GPU
   std::int64_t end_ns = 0;            ///< end of the last kernel
 };
 
@@ -29,12 +29,13 @@ struct GemmNeighbour {
   std::int64_t overlap_ns = 0; ///< time of the instance's kernels
 };
 
-/// All calls of one operator with one set of arguments on one rank.
+/// All calls of one operator with one set of arguments on one stream of one GPU.
 struct GemmGroup {
   std::string op;     ///< operator, or "(kernel)" where no operator was recorded
   std::string kernel; ///< the kernel with the most time in these calls
   std::string dims, types, strides;
   std::int32_t stream = -1;
+  std::int16_t device = -1; ///< -1: not recorded
   std::int64_t first_uid = 0;
   std::vector<GemmInstance> instances;           ///< ordered by start
   std::vector<std::int64_t> kernel_ns;           ///< durations of each launch of `kernel`
@@ -91,9 +92,9 @@ inline constexpr std::string_view kGemmKernelOnly = "(kernel)";
 /// operators were recorded. measure_extremes() measures the extremes again.
 [[nodiscard]] RankGemms extract_gemms(const LoadedTrace& trace, const LaunchersKey& key);
 
-/// Finds the extreme calls of each group in the trace by start, stream and operator (or kernel).
-/// Measures the union of the operator's own GPU work in these calls. Fills shortest_measured_ns and
-/// longest_measured_ns; they are empty if the trace has no such call.
+/// Finds the extreme calls of each group in the trace by start, GPU, stream and operator (or
+/// kernel). Measures the union of the operator's own GPU work in these calls. Fills
+/// shortest_measured_ns and longest_measured_ns; they are empty if the trace has no such call.
 void measure_extremes(const LoadedTrace& trace, RankGemms& gemms);
 
 /// Assigns to each group the row of the report's GEMM sheet with the same operator, shapes, types

@@ -134,6 +134,7 @@ void complete(GemmRow& row, const RankGemms& rank, const GemmGroup& g) {
   row.types = g.types;
   row.strides = g.strides;
   row.stream = g.stream;
+  row.device = g.device;
   row.first_uid = g.first_uid;
   row.kernel_us = stats_of_ns(g.kernel_ns);
   row.kernel_p95_us = us_quantile(g.kernel_ns, 0.95);
@@ -202,6 +203,9 @@ void add_configuration_columns(Schema<GemmRow>& schema) {
   schema.add({"input_types", &R::types, "data types of the operator's inputs"});
   schema.add({"input_strides", &R::strides, "strides of the operator's inputs"});
   schema.add({"stream", &R::stream, ""});
+  schema.add({"device",
+              [](const R& r) { return r.device < 0 ? std::nullopt : std::optional(r.device); },
+              "number of the GPU in the trace"});
   schema.add({"count", Unit::kCount, [](const R& r) { return r.calls_us.count; },
               "number of calls in the row"});
   schema.add({"median_us", Unit::kUs, [](const R& r) { return r.calls_us.median; },

@@ -39,6 +39,7 @@ struct GemmRow {
   std::string kernel; ///< the kernel with the most time in these calls
   std::string op, dims, types, strides;
   std::int32_t stream = -1;
+  std::int16_t device = -1; ///< -1: not recorded
   std::int64_t first_uid = 0;
   Stats calls_us; ///< Kernel Time of the calls
   double calls_p95_us = 0;

@@ -27,7 +27,7 @@ template <class Archive, PartOf<GemmCall> Row> void part_fields(Archive& archive
 }
 
 template <class Archive, PartOf<GemmRow> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.key, r.kernel, r.op, r.dims, r.types, r.strides, r.stream, r.first_uid);
+  archive(r.key, r.kernel, r.op, r.dims, r.types, r.strides, r.stream, r.device, r.first_uid);
   archive(r.calls_us, r.calls_p95_us, r.range_us, r.total_excess_us, r.gemm_share_percent);
   archive(r.kernel_us, r.kernel_p95_us, r.shortest, r.longest, r.longest_is_first);
   archive(r.trace_start_ns, r.neighbour_count, r.neighbour_names, r.most_neighbour);

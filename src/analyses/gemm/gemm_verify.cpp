@@ -6,6 +6,7 @@
 #include "model/kernels.h"
 
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,13 +72,14 @@ struct Stated {
 
 void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
   const Events& e = t.trace.events;
-  std::multimap<std::pair<std::int64_t, std::int32_t>, Stated> wanted; // key: start and stream
+  // key: start, GPU and stream
+  std::multimap<std::tuple<std::int64_t, std::int16_t, std::int32_t>, Stated> wanted;
   for (GemmGroup& g : gemms.groups) {
     g.shortest_measured_ns.reset();
     g.longest_measured_ns.reset();
     for (const auto& [at, measured] : {std::pair(g.shortest, &g.shortest_measured_ns),
                                        std::pair(g.longest, &g.longest_measured_ns)})
-      wanted.emplace(std::pair(g.instances[at].start_ns, g.stream),
+      wanted.emplace(std::tuple(g.instances[at].start_ns, g.device, g.stream),
                      Stated{&g, g.instances[at].dur_ns, measured});
   }
   const StrId execute = t.trace.strings.find("execute");
@@ -85,7 +87,7 @@ void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_gpu(e.category[i]))
       continue;
-    const auto [first, last] = wanted.equal_range({e.ts_ns[i], e.stream[i]});
+    const auto [first, last] = wanted.equal_range({e.ts_ns[i], e.device[i], e.stream[i]});
     for (auto it = first; it != last; ++it) {
       const Stated& stated = it->second;
       if (*stated.measured == stated.dur_ns) // another event at the same time already matched
