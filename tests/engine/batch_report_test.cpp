@@ -408,7 +408,8 @@ TEST(BatchReport, EveryKernelOfARank) {
 
 TEST(BatchReport, FlashAttentionIsAttentionAndAPassBackwardCountsAsItsForwardOperator) {
   for (const char* const name :
-       {"aten::_flash_attention_backward", "aten::native_layer_norm_backward"}) {
+       {"aten::_flash_attention_backward", "aten::native_layer_norm_backward",
+        "aten::convolution_backward"}) {
     BatchTrace back;
     back.op(name, 0, 10).kernel("k", 1, 20, 4);
     EXPECT_NEAR(breakdown(*facts_of(back, false), "Other"), 0, 1e-15) << name;

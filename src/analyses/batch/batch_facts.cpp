@@ -262,6 +262,9 @@ constexpr auto kAttentionLaunchers = std::to_array<std::string_view>(
      "vllm::flash_attn_varlen_func", "aiter::paged_attention_v1"});
 constexpr std::string_view kConvLaunchers[] = {"aten::miopen_convolution",
                                                "aten::cudnn_convolution"};
+/// Operators that the reference omits. aten::convolution_backward launches its kernels itself.
+constexpr std::string_view kOmittedConvLaunchers[] = {"aten::convolution", "aten::_convolution",
+                                                      "aten::convolution_overrideable"};
 constexpr std::string_view kNormLaunchers[] = {"aten::native_group_norm", "aten::native_layer_norm",
                                                "_C::rms_norm", "_C::fused_add_rms_norm"};
 constexpr std::string_view kUpsampleLaunchers[] = {
@@ -288,7 +291,7 @@ std::size_t breakdown_of(std::string_view name, bool compat) {
     return 0;
   if (in(batch_operators(BatchGroup::kGemm), name))
     return 1;
-  if (in(kConvLaunchers, name))
+  if (in(kConvLaunchers, name) || (!compat && in(kOmittedConvLaunchers, name)))
     return 2;
   if (in(kNormLaunchers, name))
     return 3;
