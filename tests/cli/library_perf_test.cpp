@@ -52,6 +52,21 @@ TEST(LibraryPerf, MeasuresWithThePrograms) {
   EXPECT_NE(c.out.find("1 differ by at most 2 %"), std::string::npos) << c.out;
 }
 
+// Both times are those of the configurations with two times, with the calls of A: 10 x 100 us
+// against 10 x 50 us.
+TEST(LibraryPerf, TheTotalsOfAComparisonHaveTheCallsOfA) {
+  const test::TempFolder t;
+  const std::string head = "library,config,calls,time_us,status\n";
+  const std::string a = t.write("a.csv", head + "r,x,10,100,ok\nr,z,1,,failed\n");
+  const std::string b = t.write("b.csv", head + "r,x,20,50,ok\nr,z,1,5,ok\n");
+  const auto c = test::run_binary({"library-perf", "compare", a, b, "-o", t.path("c.csv")});
+  EXPECT_EQ(c.code, 0) << c.err;
+  EXPECT_NE(c.out.find("time of the configurations with both times, with the calls of A: 1.000 ms "
+                       "in A, 0.500 ms in B"),
+            std::string::npos)
+      << c.out;
+}
+
 TEST(LibraryPerf, WithoutATraceIsAnError) {
   const test::TempFolder t;
   EXPECT_EQ(test::run_binary({"library-perf", t.path("none.csv")}).code, 3);
