@@ -94,6 +94,23 @@ TEST(GemmTimestamps, ARowOfAReportJoinsStreams) {
   EXPECT_EQ(t.at(0, "max_verified").text, "pass");
 }
 
+// Half of the calls exceed this value: it is interpolated between 0 and 10 us.
+TEST(GemmVariance, ThePercentileIsInterpolated) {
+  const LoadedTrace trace = test::TraceBuilder()
+                                .op("aten::mm", 10, 20)
+                                .kernel("Cijk_a", 20, 100, 0)
+                                .op("aten::mm", 40, 20)
+                                .kernel("Cijk_a", 50, 200, 10)
+                                .load();
+  const GemmFacts facts =
+      gemm_facts({extract_gemms(trace, ReportOptions{})}, 5, GemmRanking::kRange);
+  const Table t = gemm_table(facts, GemmTable::kVariance, 5);
+  for (const char* name : {"p95_us", "kernel_p95_us"}) {
+    EXPECT_DOUBLE_EQ(t.at(0, name).number(), 9.5);
+    EXPECT_NE(t.columns()[*t.column(name)].help.find("interpolated"), std::string::npos) << name;
+  }
+}
+
 TEST(GemmOverlap, TextOfTheBusyTimes) {
   const IntervalSet busy({{-5, 3}, {10, 20}});
   EXPECT_EQ(busy_text(busy), "-5-3;10-20");

@@ -210,8 +210,8 @@ void add_configuration_columns(Schema<GemmRow>& schema) {
               "number of calls in the row"});
   schema.add({"median_us", Unit::kUs, [](const R& r) { return r.calls_us.median; },
               "median duration of a call"});
-  schema.add(
-      {"p95_us", Unit::kUs, &R::calls_p95_us, "duration that 95 % of the calls do not exceed"});
+  schema.add({"p95_us", Unit::kUs, &R::calls_p95_us,
+              "95th percentile of the duration of a call, interpolated between calls"});
   schema.add({"mean_us", Unit::kUs, [](const R& r) { return r.calls_us.mean; },
               "mean duration of a call"});
   schema.add({"std_us", Unit::kUs, [](const R& r) { return r.calls_us.std_sample; },
@@ -239,7 +239,8 @@ void add_configuration_columns(Schema<GemmRow>& schema) {
   schema.add({"kernel_median_us", Unit::kUs, [](const R& r) { return r.kernel_us.median; },
               "median duration of the launches of kernel_name"});
   schema.add({"kernel_p95_us", Unit::kUs, &R::kernel_p95_us,
-              "duration that 95 % of the launches of kernel_name do not exceed"});
+              "95th percentile of the duration of a launch of kernel_name, interpolated between "
+              "launches"});
   schema.add({"kernel_max_us", Unit::kUs, [](const R& r) { return r.kernel_us.max; },
               "duration of the longest launch of kernel_name"});
   schema.add({"kernel_std_us", Unit::kUs, [](const R& r) { return r.kernel_us.std_sample; },
