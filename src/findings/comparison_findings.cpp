@@ -49,17 +49,6 @@ std::string interval_amounts(double difference, double low, double high) {
 
 // ---- comparability
 
-/// Returns the number of steps of the rank with the most steps. The steps of run.work are fewer:
-/// those of all ranks, without the first.
-std::size_t step_count(const ComparedRun& run) {
-  std::size_t out = 0;
-  for (const auto& [rank, timeline] : run.ranks)
-    if (const auto steps = timeline.step_ns.find(TimeKind::kComputation);
-        steps != timeline.step_ns.end())
-      out = std::max(out, steps->second.size());
-  return out;
-}
-
 std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   const ComparedRun& base = c.base;
   const ComparedRun& test = c.tests[i];
@@ -104,8 +93,12 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
       add(rules::different_steps,
           fmt::format("{} has {} and {} has {}", sides.base, counted(of_base, "step", "steps"),
                       sides.test, of_test),
-          "Values of complete traces cover different lengths of time; values per step are "
-          "comparable");
+          same_idle_time(base, test)
+              ? "Values of complete traces cover different lengths of time; values per step are "
+                "comparable"
+              : "With fewer than three steps, the idle time between steps is left out, so total "
+                "and "
+                "idle time are not compared, and changes are not reported");
     }
   }
   if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {

@@ -194,6 +194,36 @@ TEST(CompareRuns, MeanOverRanksUsesStepsThatAllRanksHave) {
   EXPECT_EQ(c.mean[1].judgement.samples_test, 2U);
 }
 
+// Equal steps of 1 ms, half of it idle. Two steps lack the idle time between them.
+TEST(CompareRuns, IdleTimeBetweenStepsIsNotComparedWithItsAbsence) {
+  const auto run_of = [](const std::string& label, std::int64_t steps) {
+    ComparedRun run = run_named(label);
+    RankTimeline t = timeline(steps, 0, true);
+    for (std::int64_t step = 0; step < steps; ++step) {
+      t.step_ns[TimeKind::kComputation][step] = kMs / 2;
+      if (steps < 3 || step > 0) // of three or more steps, the first one is unknown
+        t.step_ns[TimeKind::kTotal][step] = steps < 3 ? kMs / 2 : kMs;
+    }
+    run.ranks.emplace(0, std::move(t));
+    return run;
+  };
+  const ComparedRun two = run_of("two", 2);
+  const ComparedRun six = run_of("six", 6);
+  EXPECT_TRUE(same_idle_time(two, two));
+  EXPECT_FALSE(same_idle_time(two, six));
+  EXPECT_TRUE(same_idle_time(run_named("no steps"), six));
+  for (const auto& [base, test] : {std::pair(&two, &six), std::pair(&six, &two)}) {
+    const Comparison c = compare_runs(*base, {*test}, {1, 1.0});
+    for (const TimelineChange& row : c.timelines[0].mean) {
+      if (row.kind != TimeKind::kTotal)
+        continue;
+      EXPECT_EQ(row.judgement.verdict, Verdict::kUnknown);
+      EXPECT_FALSE(row.judgement.change);
+    }
+    EXPECT_EQ(c.changes[0].rows, 0U);
+  }
+}
+
 TEST(CompareRuns, SummaryOfARunAndGeometricMeansWithoutZeros) {
   ComparedRun a = run_named("a");
   a.ranks.emplace(0, timeline(100, 0, false));

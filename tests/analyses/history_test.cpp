@@ -150,5 +150,20 @@ TEST(History, SkewIsOfRunsWithTheClocksOfMost) {
   EXPECT_EQ(history.missing[0].reason, MissingMetrics::Reason::kOtherClocks);
 }
 
+// Each of three collectives is in two of three runs, so each counts, but no run has all of them.
+TEST(History, NoRunHasToHaveAllCollectives) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 3; ++i) {
+    runs.push_back(run_of(i, 100, 50));
+    runs.back().collectives.summary.push_back(runs.back().collectives.summary[0]);
+    for (int k = 0; k < 2; ++k)
+      runs.back().collectives.summary[static_cast<std::size_t>(k)].name = "abc"[(i + k) % 3];
+  }
+  const History history = history_of(runs);
+  EXPECT_EQ(history.collectives, 3U);
+  EXPECT_EQ(metric(history, "NCCL_comm_latency"), nullptr);
+  EXPECT_EQ(history.missing.size(), 3U);
+}
+
 } // namespace
 } // namespace rankscope

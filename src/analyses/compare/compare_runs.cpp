@@ -187,6 +187,22 @@ bool same_ranks(const ComparedRun& a, const ComparedRun& b) {
                             &RankTimelines::value_type::first);
 }
 
+std::size_t step_count(const ComparedRun& run) {
+  std::size_t out = 0;
+  for (const auto& [rank, timeline] : run.ranks)
+    if (const auto steps = timeline.step_ns.find(TimeKind::kComputation);
+        steps != timeline.step_ns.end())
+      out = std::max(out, steps->second.size());
+  return out;
+}
+
+bool same_idle_time(const ComparedRun& a, const ComparedRun& b) {
+  constexpr std::size_t kFewestSteps = 3;
+  const std::size_t of_a = step_count(a);
+  const std::size_t of_b = step_count(b);
+  return of_a == 0 || of_b == 0 || (of_a < kFewestSteps) == (of_b < kFewestSteps);
+}
+
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
   // the maximum of only two kinds: the maximum of many would be far above 0 by chance
   for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
@@ -224,9 +240,18 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
   CompareRunsRows means;
   const RankTimelines base_ranks = common_ranks(base, test);
   const RankTimelines test_ranks = common_ranks(test, base);
+  const bool same_idle = same_idle_time(base, test);
+  // of two steps without idle time and six steps with it, no samples of the two are used
+  const auto usable = [&](const ComparedRun& run, TimeKind kind, std::vector<double> of_steps) {
+    const ComparedRun& other = &run == &base ? test : base;
+    return same_idle || !has_idle_before(kind) || step_count(run) > step_count(other)
+               ? of_steps
+               : std::vector<double>();
+  };
   for (const TimeKind kind : kinds)
     means.add(std::nullopt, kind, mean(base_ranks, kind), mean(test_ranks, kind),
-              mean_samples(base_ranks, kind), mean_samples(test_ranks, kind));
+              usable(base, kind, mean_samples(base_ranks, kind)),
+              usable(test, kind, mean_samples(test_ranks, kind)));
   std::set<std::int64_t> ranks;
   for (const ComparedRun* run : {&base, &test})
     for (const auto& [rank, side] : run->ranks)
@@ -244,7 +269,8 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
       const Entry left = entry(x, kind);
       const Entry right = entry(y, kind);
       if (left.ms || right.ms)
-        by_rank.add(rank, kind, left, right, samples(x, kind), samples(y, kind));
+        by_rank.add(rank, kind, left, right, usable(base, kind, samples(x, kind)),
+                    usable(test, kind, samples(y, kind)));
     }
   }
   return {std::move(means).judged(rule), std::move(by_rank).judged(rule)};
@@ -262,7 +288,7 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
                                  work_difference(out.base.work, test.work)});
     out.timelines.push_back(compare_timelines(out.base, test, pair_rule));
     out.collectives.push_back(compare_collectives(out.base, test, pair_rule));
-    out.changes.push_back(same_ranks(out.base, test)
+    out.changes.push_back(same_ranks(out.base, test) && same_idle_time(out.base, test)
                               ? what_changed(out.base.work, test.work, pair_rule)
                               : WhatChanged{});
   }

@@ -35,6 +35,13 @@ struct TimelineChange {
 struct TimelineComparison {
   std::vector<TimelineChange> mean, by_rank;
 };
+/// Returns the number of steps of the rank with the most steps. The steps of run.work are fewer:
+/// those of all ranks, without the first.
+[[nodiscard]] std::size_t step_count(const ComparedRun& run);
+/// Returns whether the steps of both runs contain the idle time between them, or those of neither:
+/// with fewer than three steps, it is left out (idle_before_steps()). If not, total and idle time
+/// of the steps cannot be compared. True if a run has no steps.
+[[nodiscard]] bool same_idle_time(const ComparedRun& a, const ComparedRun& b);
 /// Returns `rule` with the correlation of both runs' steps and the resolution of their clocks.
 [[nodiscard]] JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test,
                                      JudgeRule rule);

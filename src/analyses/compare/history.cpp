@@ -65,6 +65,14 @@ std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) 
   return out;
 }
 
+/// Returns the collectives of all runs, each as in the first run that has it.
+Summaries union_of(const std::vector<Summaries>& runs) {
+  Summaries out;
+  for (const Summaries& run : runs)
+    out.insert(run.begin(), run.end());
+  return out;
+}
+
 /// Returns the weighted mean of a metric over the collectives; with `mean` = false the weighted
 /// sum. Empty if the run lacks one of the collectives.
 std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
@@ -300,18 +308,20 @@ History history_of(const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs)
     out.runs.push_back(run.label);
   out.per_step = std::any_of(runs.begin(), runs.end(), has_steps);
+  const auto longest = std::ranges::max_element(runs, {}, step_count);
   for (const TimeKind kind : kinds_of(pointers(runs))) {
     MetricHistory metric;
     metric.metric = "GPU_" + std::string(time_kind_name(kind));
     metric.unit = "ms";
     for (const ComparedRun& run : runs)
-      metric.values.push_back(gpu_time(run, kind, out.per_step));
+      metric.values.push_back(out.per_step && has_idle_before(kind) &&
+                                      !same_idle_time(run, *longest)
+                                  ? std::nullopt
+                                  : gpu_time(run, kind, out.per_step));
     add_metric(out, std::move(metric));
   }
   const std::vector<Summaries> common = common_collectives(runs);
-  const Summaries& all =
-      *std::max_element(common.begin(), common.end(), // the first run with the most collectives
-                        [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const Summaries all = union_of(common);
   const ClockState clocks = most_clocks(runs);
   const auto add = [&](const char* name, const char* unit, Stats SyncSummary::*stats, Better better,
                        bool by_time, bool mean, bool any_clock = true) {
@@ -354,7 +364,7 @@ Report history_report(const History& history) {
                 series_schema().table(series)};
   out.tables.front().notes = {
       fmt::format("GPU times: mean over ranks{}. Collectives: those of more than half of the "
-                  "runs, weighted by the counts of the first run that has all of them.",
+                  "runs, weighted by the counts of the first run that has each.",
                   history.per_step ? " and profiler steps" : ", of complete traces"),
       fmt::format("Change points: binary segmentation with a permutation test, {} metrics together "
                   "at 5 %; the runs are assumed to be equal except for the changes.",
