@@ -618,7 +618,9 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
         u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
         number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), step));
-  if (facts.visible_ms > facts.floor_ms)
+  if (facts.visible_ms > facts.step_ms)
+    out.push_back("slow ranks: the differences between the ranks vary by more than a step");
+  else if (facts.visible_ms > facts.floor_ms)
     out.push_back(fmt::format(
         "ranks that compute less than {} ms longer per step than their peers: "
         "{} cannot show it",

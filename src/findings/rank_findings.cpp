@@ -104,12 +104,14 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   double percent = 0;
   double dependence = 0;
   std::size_t fewest = tested.front().test.steps;
+  std::size_t longest = fewest; // steps
   for (const TestedRanks& t : tested) {
     least = std::min(least, t.test.least_visible);
     most = std::max(most, t.test.least_visible);
     percent = std::max(percent, t.mean_ms > 0 ? t.test.least_visible / t.mean_ms * 100 : 0);
     dependence = std::max(dependence, t.test.dependence);
     fewest = std::min(fewest, t.test.steps);
+    longest = std::max(longest, t.test.steps);
   }
   out.detectable = most;
   out.unit = Unit::kMs;
@@ -118,13 +120,22 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   set_headline(out, "No rank computes significantly longer than its peers" +
                         (tested.size() > 1 ? fmt::format(" in {} configurations", tested.size())
                                            : std::string()));
-  out.evidence = fmt::format("{}{} can show an excess of {} ms per step ({}) or more; an excess "
-                             "below {} % is not reported{}",
-                             tested.size() > 1 ? "Per configuration, " : "",
-                             tested.size() > 1 ? these_steps(fewest) : capital(these_steps(fewest)),
-                             least < most ? range3(least, most) : number3(most),
-                             (least < most ? "at most " : "") + percent_text(percent),
-                             kDeviceSpreadPercent, dependence_note(dependence));
+  const std::string steps =
+      tested.size() > 1
+          ? fmt::format("Per configuration, {}",
+                        fewest == longest ? these_steps(fewest)
+                                          : fmt::format("{} to {} steps", fewest, longest))
+          : capital(these_steps(fewest));
+  if (percent > 100)
+    out.evidence = steps +
+                   " cannot show a slow rank: the differences between the ranks vary by more "
+                   "than a step";
+  else
+    out.evidence = fmt::format("{} can show an excess of {} ms per step ({}) or more; an excess "
+                               "below {} % is not reported{}",
+                               steps, least < most ? range3(least, most) : number3(most),
+                               (least < most ? "at most " : "") + percent_text(percent),
+                               kDeviceSpreadPercent, dependence_note(dependence));
   if (tested.size() > 1)
     out.evidence += "; the test is over all ranks of all configurations, so a test of one "
                     "configuration alone (rankscope top) can show less";

@@ -63,6 +63,7 @@ TEST(CauseFindings, ExcessesThatTheStepsCannotShowAreNotDenied) {
   CauseFacts facts;
   facts.floor_ms = 0.3;
   facts.visible_ms = 30.7;
+  facts.step_ms = 54.1;
   facts.recorded_steps = 3;
   facts.stacks = true;
   EXPECT_EQ(unsaid_lines(facts),
@@ -70,6 +71,10 @@ TEST(CauseFindings, ExcessesThatTheStepsCannotShowAreNotDenied) {
                                      "their peers: these steps cannot show it"});
   facts.visible_ms = 0.2;
   EXPECT_TRUE(unsaid_lines(facts).empty());
+  facts.visible_ms = 70;
+  EXPECT_EQ(unsaid_lines(facts),
+            std::vector<std::string>{
+                "slow ranks: the differences between the ranks vary by more than a step"});
 }
 
 } // namespace

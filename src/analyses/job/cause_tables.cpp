@@ -70,7 +70,7 @@ Schema<CauseFacts> run_schema() {
         "over the ranks"},
        {"visible_excess_ms", "visible_excess_ms", Unit::kMs, &R::visible_ms,
         "smallest excess of a rank's computation per step, against its peers, that the steps could "
-        "show; 0: not tested"},
+        "show; 0: not tested, or a rank is slow"},
        {"clock_error_us", "clock_error_us", Unit::kUs,
         [](const R& r) {
           return r.clock_error_ns ? std::optional(ns_to_us(*r.clock_error_ns)) : std::nullopt;

@@ -174,7 +174,8 @@ struct UnevenExchanges {
 /// The results of the tests on ranks and groups.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
-  /// Smallest excess of a rank's computation per step that the steps could show; 0: not tested.
+  /// Smallest excess of a rank's computation per step that the steps could show; 0: not tested, or
+  /// a rank is slow.
   double visible_ms = 0;
   std::vector<SlowTransfers> transfers;
   std::vector<UntestedLinks> untested_links;
