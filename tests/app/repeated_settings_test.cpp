@@ -43,7 +43,7 @@ TEST(RepeatedSettings, FiguresAreOfStepsWhereEachRunHasSteps) {
   // ST-0.8: twice the rows are different work, so the step times are not compared
   std::vector<RankRecord> work{record("1", 5), record("2", 5)};
   for (std::uint64_t shape = 0; shape < 2; ++shape)
-    work[shape].calls.push_back({shape, true, {CallBlock{5, 100, 0, 0, 0, 5, 100}}});
+    work[shape].calls.push_back({shape, true, {CallBlock{5, 100, 0, 0, 0.25, 0, 5, 100, 0.25}}});
   EXPECT_FALSE(repeated_settings(work, settings).same_work);
   work[1].calls[0].key = 0;
   EXPECT_TRUE(repeated_settings(work, settings).same_work);

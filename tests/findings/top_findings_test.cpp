@@ -199,10 +199,11 @@ TEST(TopFindings, OneStepDoesNotShowContention) {
       CallBlock block; // two calls without overlap of 100 us, two with full overlap of 120 us
       block.calls = 4;
       block.alone = 2;
-      block.us = 440;
+      block.speed = 2. / 100 + 2. / 120;
       block.alone_us = 200;
+      block.alone_speed = 2. / 100;
       block.share = block.share_share = 2;
-      block.share_us = 240;
+      block.share_speed = 2. / 120;
       group.blocks.assign(std::min(steps, kCallBlocks), block);
     }
     return std::ranges::any_of(

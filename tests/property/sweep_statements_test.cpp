@@ -222,15 +222,15 @@ TEST(SweepStatements, TheTraceInMemoryIsTheOneThatIsWritten) {
     for (std::size_t s = 0; s < got.steps.size(); ++s)
       EXPECT_EQ(got.steps[s].ns, wanted.steps[s].ns);
     ASSERT_EQ(got.calls.size(), wanted.calls.size());
-    double got_us = 0;
-    double wanted_us = 0;
+    double got_speed = 0;
+    double wanted_speed = 0;
     for (std::size_t g = 0; g < got.calls.size(); ++g)
       for (std::size_t b = 0; b < got.calls[g].blocks.size(); ++b) {
-        got_us += got.calls[g].blocks[b].share_us;
-        wanted_us += wanted.calls[g].blocks[b].share_us;
+        got_speed += got.calls[g].blocks[b].share_speed;
+        wanted_speed += wanted.calls[g].blocks[b].share_speed;
       }
-    EXPECT_GT(got_us, 0);
-    EXPECT_NEAR(got_us, wanted_us, 1e-6 * wanted_us);
+    EXPECT_GT(got_speed, 0);
+    EXPECT_NEAR(got_speed, wanted_speed, 1e-6 * wanted_speed);
   }
 }
 

@@ -51,15 +51,19 @@ struct Gathered {
 };
 
 void add_call(CallBlock& block, double us, double share) {
+  if (!(us > 0))
+    return;
   ++block.calls;
   block.us += us;
   block.share += share;
   block.share_share += share * share;
-  block.share_us += share * us;
+  block.speed += 1 / us;
+  block.share_speed += share / us;
   if (share > 0)
     return;
   ++block.alone;
   block.alone_us += us;
+  block.alone_speed += 1 / us;
 }
 
 /// Returns the time in ns during which collectives overlap a call's kernels.

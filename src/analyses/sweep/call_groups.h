@@ -11,15 +11,18 @@
 
 namespace rankscope {
 
-/// Sums over the calls of consecutive steps.
+/// Sums over the calls of consecutive steps. A duration is the union of a call's kernels, and the
+/// speed of a call is 1 divided by its duration in us.
 struct CallBlock {
   std::int64_t calls = 0;
-  double us = 0;          ///< sum of durations; a duration is the union of a call's kernels
+  double us = 0;          ///< sum of durations
   double share = 0;       ///< sum of the calls' shares (0 to 1) that collectives overlap
   double share_share = 0; ///< sum of the squared shares
-  double share_us = 0;    ///< sum of share times duration
+  double speed = 0;
+  double share_speed = 0; ///< sum of share times speed
   std::int64_t alone = 0; ///< calls without an overlapping collective
   double alone_us = 0;    ///< sum of the durations of these calls
+  double alone_speed = 0;
 };
 
 /// The calls of one operator with one set of arguments.

@@ -17,32 +17,33 @@ CallBlock total_of(const CallGroup& group) {
   CallBlock out;
   for (const CallBlock& b : group.blocks) {
     out.calls += b.calls;
-    out.us += b.us;
     out.share += b.share;
     out.share_share += b.share_share;
-    out.share_us += b.share_us;
+    out.speed += b.speed;
+    out.share_speed += b.share_speed;
     out.alone += b.alone;
     out.alone_us += b.alone_us;
+    out.alone_speed += b.alone_speed;
   }
   return out;
 }
 
-/// Adds one shape of one rank, and returns its number of calls with overlap. The unit of duration
-/// is the mean duration of its calls without overlap.
+/// Adds one shape of one rank, and returns its number of calls with overlap. The unit of speed is
+/// the mean speed of its calls without overlap.
 std::size_t add_group(const CallGroup& group, std::vector<Cluster>& clusters) {
   const CallBlock all = total_of(group);
   if (all.alone == 0 || all.alone == all.calls || !(all.alone_us > 0))
     return 0;
   const auto n = static_cast<double>(all.calls);
   const double x = all.share / n;
-  const double y = all.us / n;
-  const double unit = all.alone_us / static_cast<double>(all.alone);
+  const double y = all.speed / n;
+  const double unit = all.alone_speed / static_cast<double>(all.alone);
   clusters.resize(std::max(clusters.size(), group.blocks.size()));
   for (std::size_t i = 0; i < group.blocks.size(); ++i) {
     const CallBlock& b = group.blocks[i];
     const auto m = static_cast<double>(b.calls);
     clusters[i].xx += b.share_share - 2 * x * b.share + m * x * x;
-    clusters[i].xy += (b.share_us - x * b.us - y * b.share + m * x * y) / unit;
+    clusters[i].xy += (b.share_speed - x * b.speed - y * b.share + m * x * y) / unit;
   }
   return static_cast<std::size_t>(all.calls - all.alone);
 }
@@ -128,6 +129,7 @@ std::optional<Estimate> contention_of(const ConfigurationRanks& group) {
     one_step = one_step && rank_clusters.size() < 2;
     all.insert(all.end(), rank_clusters.begin(), rank_clusters.end());
   }
+  constexpr double kMostOfSpeed = 0.95; // a larger loss is not from contention
   double xx = 0;
   double xy = 0;
   for (const Cluster& c : all) {
@@ -136,15 +138,18 @@ std::optional<Estimate> contention_of(const ConfigurationRanks& group) {
   }
   if (one_step || !(xx > 1e-9))
     return std::nullopt;
-  Estimate out;
-  out.calls = calls;
-  out.value = xy / xx;
+  const double slope = xy / xx; // the speed falls from 1 to 1 + slope
+  if (!(slope > -kMostOfSpeed))
+    return std::nullopt;
   double scores = 0;
   for (const Cluster& c : all)
-    scores += (c.xy - out.value * c.xx) * (c.xy - out.value * c.xx);
+    scores += (c.xy - slope * c.xx) * (c.xy - slope * c.xx);
   const auto n = static_cast<double>(all.size());
+  Estimate out;
+  out.calls = calls;
+  out.value = 1 / (1 + slope) - 1;
   out.degrees = n - 1;
-  out.variance = n / (n - 1) * scores / (xx * xx);
+  out.variance = n / (n - 1) * scores / (xx * xx) / std::pow(1 + slope, 4);
   return out;
 }
 

@@ -25,11 +25,12 @@ struct Estimate {
 
 /// Returns the relative increase in the duration of a GEMM call when collectives overlap all of it.
 /// The base is the duration of calls of the same shape without overlap: 0.2 is 20 %. The estimate
-/// is a least-squares slope of duration on the overlapped share, with a separate level for each
-/// shape and rank. The variance comes from the sums over each block of steps of each rank, so that
-/// calls of one step need not be independent (Liang and Zeger 1986). nullopt if no shape has calls
-/// with and without overlap, or with a single block: one step does not show which calls are longer
-/// because of their place in the step.
+/// is a least-squares slope of speed (1 / duration) on the overlapped share, with a separate level
+/// for each shape and rank. Speed is linear in the share if overlapped work advances at a constant
+/// lower speed; duration is not. The variance comes from the sums over each block of steps of each
+/// rank, so that calls of one step need not be independent (Liang and Zeger 1986). nullopt if no
+/// shape has calls with and without overlap, or with a single block: one step does not show which
+/// calls are longer because of their place in the step.
 [[nodiscard]] std::optional<Estimate> contention_of(const ConfigurationRanks& group);
 
 /// Returns the relative increase in the duration of calls without overlap from `base` to `test`:

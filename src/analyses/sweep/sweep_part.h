@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 8;
+inline constexpr std::uint32_t kRankRecordVersion = 9;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -25,7 +25,8 @@ template <class Archive, PartOf<Interval> Row> void part_fields(Archive& archive
 }
 
 template <class Archive, PartOf<CallBlock> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.calls, r.us, r.share, r.share_share, r.share_us, r.alone, r.alone_us);
+  archive(r.calls, r.us, r.share, r.share_share, r.speed, r.share_speed, r.alone, r.alone_us,
+          r.alone_speed);
 }
 
 template <class Archive, PartOf<CallGroup> Row> void part_fields(Archive& archive, Row& r) {
