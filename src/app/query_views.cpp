@@ -34,7 +34,9 @@ FROM ranks ORDER BY run, rank)"},
      R"(SELECT run, rank, compute_ms, (sum(compute_ms) OVER of_run - compute_ms)
     / nullif(count(*) OVER of_run - 1, 0) AS others_ms,
   100 * (compute_ms / others_ms - 1) AS above_percent
-FROM (SELECT run, rank, computation_ns / 1e6 / greatest(steps, 1) AS compute_ms FROM ranks)
+FROM (SELECT run, rank, coalesce(any_value(step_ns), any_value(computation_ns)) / 1e6 AS compute_ms
+  FROM ranks LEFT JOIN (SELECT run, rank, avg(computation_ns) AS step_ns FROM steps
+    WHERE computation_ns IS NOT NULL GROUP BY run, rank) USING (run, rank) GROUP BY run, rank)
 WINDOW of_run AS (PARTITION BY run) ORDER BY run, compute_ms DESC, rank)"},
     {"late_ranks", "who makes the others wait in collectives (least wait first)?",
      R"(SELECT run, rank, count(*) AS collectives, sum(wait_ns) / 1e6 AS wait_ms,

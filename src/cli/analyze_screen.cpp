@@ -31,8 +31,8 @@ void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep
   const auto collective = std::ranges::count_if(
       sweep.configs, [](const ConfigResult& c) { return !c.collective_file.empty(); });
   ctx.out(fmt::format("\n{}: {} individual and {} collective reports, {}*.csv, summary.md\n",
-                      request.layout.folder(), sweep.facts.records.size(), collective,
-                      gemm_table_name(request.top_k, GemmTable::kVariance)));
+                      request.layout.folder(), request.individual ? sweep.facts.records.size() : 0,
+                      collective, gemm_table_name(request.top_k, GemmTable::kVariance)));
   if (!request.merged_folder.empty())
     ctx.out(fmt::format("{}: merged traces for Perfetto\n", request.merged_folder));
   if (request.plots)

@@ -226,6 +226,36 @@ TEST(Query, RanksAreComparedPerStep) {
   EXPECT_LT(number_query(rows[0][0]), 1);
 }
 
+// Rank 1 computes less in the steps, but has an evaluation after them.
+TEST(Query, WorkAfterTheStepsIsNotInTheTimePerStep) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  for (const int rank : {0, 1}) {
+    std::string text = fmt::format(
+        R"({{"schemaVersion":1,"distributedInfo":{{"rank":{},"world_size":2}},"traceEvents":[)",
+        rank);
+    const auto kernel = [&text](int id, int start_us, int dur_us) {
+      text += fmt::format(
+          R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":{},"dur":1,)"
+          R"("args":{{"correlation":{}}}}},{{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},)"
+          R"("dur":{},"args":{{"device":0,"stream":7,"correlation":{}}}}},)",
+          start_us, id, start_us + 2, dur_us, id);
+    };
+    for (const int step : {1, 2, 3}) {
+      text += fmt::format(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,)"
+                          R"("tid":1,"ts":{},"dur":900}},)",
+                          step, 1000 * step);
+      kernel(step, 1000 * step + 10, rank == 0 ? 200 : 100);
+    }
+    if (rank == 1)
+      kernel(9, 4500, 3000);
+    text.back() = ']';
+    folder.write(fmt::format("rank{}.json", rank), text + "}");
+  }
+  EXPECT_EQ(query_query("SELECT rank, compute_ms FROM slow_ranks", folder.path("")),
+            (std::vector<std::vector<std::string>>{{"0", "0.2"}, {"1", "0.1"}}));
+}
+
 // Two kernels of one stream overlap from 50 to 100 us.
 TEST(Query, AStreamIsBusyForAtMostItsSpan) {
   RS_NEEDS_DUCKDB();

@@ -235,9 +235,10 @@ Result<LoadedTrace> part_of_choice(LoadedTrace trace, const StepChoice& choice, 
         {s.start_ns, s.end_ns, t.trace.tracks[t.trace.events.track[s.annotation]].pid});
   }
   const bool repeated = steps.front().counts.kind == StepKind::kRepeated;
-  chosen = fmt::format("{} of {} {}, {} to {}", places.size(), steps.size(),
+  chosen = fmt::format("{} of {} {}, {} to {}{}", places.size(), steps.size(),
                        repeated ? "steps without annotation (what repeats)" : "annotated steps",
-                       places.front(), places.back());
+                       places.front() + 1, places.back() + 1,
+                       choice.iterations.empty() ? "" : " (--iterations counts from 0)");
   LoadedTrace out = part_of_windows(t, windows, include_python);
   out.complete = complete;
   return out;

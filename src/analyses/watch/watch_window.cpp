@@ -173,7 +173,8 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
     collectives.push_back(std::move(rank.collectives));
   }
   out.step_ms = sample_stats(step_ms).mean;
-  out.exposed_percent = comm_ns > 0 ? percent_of(exposed_ns, comm_ns, kNaN) : 0;
+  if (comm_ns > 0)
+    out.exposed_percent = percent_of(exposed_ns, comm_ns, kNaN);
   const Result<CollectiveFacts> facts = collective_facts(collectives, {});
   if (!facts)
     return out; // no rank has collectives

@@ -48,9 +48,10 @@ struct WatchedGap {
 struct WatchWindow {
   std::string label; ///< "steps 40-42"
   std::size_t ranks = 0;
-  double step_ms = 0;         ///< mean over the ranks; 0: unknown
-  double exposed_percent = 0; ///< exposed percentage of the collectives' time, over the ranks
-  double bus_gbps = 0;        ///< mean over the collectives, weighted by transfer time; 0: unknown
+  double step_ms = 0;                    ///< mean over the ranks; 0: unknown
+  std::optional<double> exposed_percent; ///< exposed percentage of the collectives' time, over the
+                                         ///< ranks; empty without collectives
+  double bus_gbps = 0; ///< mean over the collectives, weighted by transfer time; 0: unknown
   std::vector<WatchedLateness> lateness;    ///< ascending by rank
   std::vector<WatchedBandwidth> bandwidths; ///< ascending by `what`
   std::vector<WatchedGap> gaps;
