@@ -321,15 +321,19 @@ void add_sentences(const std::vector<Side>& sides, HtmlReport& page) {
   page.sections.push_back(std::move(information));
 }
 
+bool steps_differ(const std::vector<Side>& sides) {
+  std::vector<ConfigurationRanks> groups;
+  for (const Side& side : sides)
+    groups.insert(groups.end(), side.groups.begin(), side.groups.end());
+  return different_steps(groups).has_value();
+}
+
 void add_timelines(const std::vector<Side>& sides, const std::string& against,
                    std::vector<Finding>& findings, HtmlReport& page) {
   HtmlSection timelines;
   timelines.title = "GPU time";
   timelines.note = "Means over ranks for each configuration." + against;
-  std::vector<ConfigurationRanks> groups;
-  for (const Side& side : sides)
-    groups.insert(groups.end(), side.groups.begin(), side.groups.end());
-  const bool per_step = different_steps(groups).has_value();
+  const bool per_step = steps_differ(sides);
   if (per_step)
     timelines.note += " Numbers of steps differ, so the time of a trace is divided by its steps.";
   if (sides.size() > 1)
@@ -352,6 +356,9 @@ void add_gemms(const std::vector<Side>& sides, std::vector<Finding>& findings, H
   for (const Side& side : sides)
     if (side.variance.points.empty())
       gemms.note += fmt::format(" {} has no GEMM table.", side.label);
+  const bool comparable = !steps_differ(sides);
+  if (!comparable)
+    gemms.note += " Numbers of steps differ, and a range grows with the number of calls.";
   page.sections.push_back(std::move(gemms));
   for (HtmlSection& section : plot_sections(sides))
     page.sections.push_back(std::move(section));
@@ -360,7 +367,7 @@ void add_gemms(const std::vector<Side>& sides, std::vector<Finding>& findings, H
         std::tuple(&VariancePoint::channel, "Numbers by channel count", "{} channels"),
         std::tuple(&VariancePoint::rank, "Numbers by rank", "rank {}")}) {
     HtmlSection section = spread_section(sides, dimension, title, label);
-    if (dimension == &VariancePoint::rank) {
+    if (dimension == &VariancePoint::rank && comparable) {
       std::vector<HtmlRow> means;
       for (const HtmlRow& row : section.rows)
         if (row.label.find(", mean ") != std::string::npos)

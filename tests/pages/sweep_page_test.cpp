@@ -168,6 +168,7 @@ TEST(SweepPage, TracesWithDifferentNumbersOfStepsAreComparedPerStep) {
   EXPECT_NE(html.find("<td>100.000</td><td>100.000</td><td>0.00 %</td>"), std::string::npos);
   EXPECT_NE(html.find("A (ms per step)"), std::string::npos);
   EXPECT_EQ(html.find("50.00 %"), std::string::npos);
+  EXPECT_NE(html.find("a range grows with the number of calls"), std::string::npos);
 }
 
 TEST(SweepPage, WithoutARankThereIsNoPage) {
