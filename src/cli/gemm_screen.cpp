@@ -8,10 +8,23 @@ namespace rankscope {
 
 Table gemm_screen(const Table& table) {
   const char* const op = table.column("op") ? "op" : "col_name";
+  const auto varies = [&table](const char* key) {
+    if (!table.column(key))
+      return false;
+    for (std::size_t r = 1; r < table.rows(); ++r)
+      if (table.at(r, key).number() != table.at(0, key).number())
+        return true;
+    return false;
+  };
+  std::vector<std::string> first = {"configuration", "threads", "channel", "rank"};
+  for (const char* key : {"device", "stream"})
+    if (varies(key))
+      first.emplace_back(key);
+  first.insert(first.end(), {op, "input_dims"});
   std::vector<std::string> rows, shown, full;
   for (std::size_t r = 0; r < table.rows(); ++r) {
     rows.emplace_back();
-    for (const char* key : {"configuration", "threads", "channel", "rank", op, "input_dims"}) {
+    for (const std::string& key : first) {
       const Value value = table.at(r, key);
       rows.back() += fmt::format("{} {} ", value.text, value.number());
     }
@@ -24,9 +37,9 @@ Table gemm_screen(const Table& table) {
   const std::vector<std::string> kernels = distinct_cells(rows, shown, full);
   Table out = table;
   out.add_column("kernel", {kernels.begin(), kernels.end()});
-  return out.select({"configuration", "threads", "channel", "rank", op, "input_dims", "kernel",
-                     "kernel_time_min_us", "kernel_time_max_us", "time_diff_us", "count",
-                     "min_verified", "max_verified", "total_overlap_percentage"});
+  first.insert(first.end(), {"kernel", "kernel_time_min_us", "kernel_time_max_us", "time_diff_us",
+                             "count", "min_verified", "max_verified", "total_overlap_percentage"});
+  return out.select(first);
 }
 
 } // namespace rankscope

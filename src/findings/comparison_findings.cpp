@@ -213,8 +213,8 @@ public:
     note(rules::untested_metrics, untested_,
          fmt::format("{} of {} not tested", counted(untested_.size(), "metric", "metrics"),
                      sides.test),
-         ": one of the runs has fewer than two steps, so there is no interval (--assume-noise "
-         "gives one)");
+         ": one of the runs has fewer than two samples, so there is no interval (--assume-noise "
+         "gives one for a single sample)");
   }
 
 private:

@@ -5,6 +5,7 @@
 #include "run_binary.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
+#include "trace_builder.h"
 
 #include <filesystem>
 #include <fstream>
@@ -36,6 +37,25 @@ Key key_of(const Table& t, std::size_t r) {
           std::string(t.at(r, "col_name").text),
           std::string(t.at(r, "col_Input Dims_first").text),
           std::string(t.at(r, "col_Input Strides_first").text)};
+}
+
+// The same GEMM on two streams is two rows, which only the stream distinguishes.
+TEST(Gemm, TheConsoleShowsTheStreamsIfTheyDiffer) {
+  const TempFolder folder;
+  const auto run_with = [&folder](int other_stream) {
+    test::TraceBuilder trace;
+    for (const int call : {0, 1, 2, 3})
+      trace.op("aten::mm", 100 + 1000 * call, 20)
+          .kernel("Cijk_a", 110 + 1000 * call, 200 + 1000 * call, 100 + 10 * call,
+                  call < 2 ? 7 : other_stream);
+    fs::create_directories(folder.path("run"));
+    folder.write("run/rank0.json", trace.text());
+    const std::string out = run_binary({"gemm", "variance", folder.path("run"), "--no-cache"}).out;
+    const std::size_t header = out.rfind('\n', out.find("input_dims")) + 1;
+    return out.substr(header, out.find('\n', header) - header);
+  };
+  EXPECT_NE(run_with(9).find(" stream "), std::string::npos);
+  EXPECT_EQ(run_with(7).find(" stream "), std::string::npos);
 }
 
 TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {

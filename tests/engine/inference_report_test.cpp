@@ -349,7 +349,7 @@ TEST(ServingSteps, AReportOfOnePhase) {
   std::string said;
   auto part = part_of_choice(load(), choice, {}, said);
   ASSERT_TRUE(part) << part.error().message();
-  EXPECT_EQ(said, "1 of 2 annotated steps, 0 to 0");
+  EXPECT_EQ(said, "1 of 2 annotated steps, 1 to 1");
   Names kernels;
   for (EventId e = 0; e < part->trace.events.size(); ++e)
     if (part->trace.gpu(e))
