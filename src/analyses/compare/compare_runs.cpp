@@ -242,11 +242,12 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
   const RankTimelines test_ranks = common_ranks(test, base);
   const bool same_idle = same_idle_time(base, test);
   // of two steps without idle time and six steps with it, no samples of the two are used
-  const auto usable = [&](const ComparedRun& run, TimeKind kind, std::vector<double> of_steps) {
+  const auto usable = [&](const ComparedRun& run, TimeKind kind,
+                          std::vector<double> of_steps) -> std::vector<double> {
     const ComparedRun& other = &run == &base ? test : base;
-    return same_idle || !has_idle_before(kind) || step_count(run) > step_count(other)
-               ? of_steps
-               : std::vector<double>();
+    if (same_idle || !has_idle_before(kind) || step_count(run) > step_count(other))
+      return of_steps;
+    return {};
   };
   for (const TimeKind kind : kinds)
     means.add(std::nullopt, kind, mean(base_ranks, kind), mean(test_ranks, kind),

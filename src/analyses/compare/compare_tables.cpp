@@ -360,12 +360,12 @@ Table dashboard_table(const Comparison& comparison) {
   constexpr const char* kCollectives =
       "NCCL rows: the complete collectives that both runs have, weighted by the baseline's counts "
       "(bandwidth: by the baseline's time).";
-  out.notes.insert(
-      out.notes.end(),
-      {"Improvement: positive is better (less time, more bandwidth). GPU rows: mean over the ranks "
-       "that both runs have.",
-       rule_note("GPU rows and all NCCL rows", "samples", comparison.rule), kSamples, kCollectives,
-       kBetweenRuns});
+  constexpr const char* kMeans =
+      "Improvement: positive is better (less time, more bandwidth). GPU rows: mean over the ranks "
+      "that both runs have.";
+  out.notes.insert(out.notes.end(),
+                   {kMeans, rule_note("GPU rows and all NCCL rows", "samples", comparison.rule),
+                    kSamples, kCollectives, kBetweenRuns});
   return out;
 }
 
