@@ -15,18 +15,7 @@ CallGroup calls_with(double slowdown) {
     CallBlock& block = out.blocks.emplace_back();
     for (const double of_call : {0.0, overlap_us}) {
       const double us = 100 + of_call * slowdown / (1 + slowdown);
-      const double share = of_call / us;
-      ++block.calls;
-      block.us += us;
-      block.share += share;
-      block.share_share += share * share;
-      block.speed += 1 / us;
-      block.share_speed += share / us;
-      if (of_call > 0)
-        continue;
-      ++block.alone;
-      block.alone_us += us;
-      block.alone_speed += 1 / us;
+      block.add(us, of_call / us);
     }
   }
   return out;

@@ -168,7 +168,7 @@ private:
       call.instance.start_ns = std::min(call.instance.start_ns, e_.ts_ns[k]);
       call.instance.end_ns = std::max(call.instance.end_ns, trace_.end_ns(k));
     }
-    const IntervalSet busy = busy_of(kernels);
+    const IntervalSet busy = busy_time(trace_, kernels);
     call.instance.dur_ns = busy.length();
     call.instance.step = step_at(steps_, e_.ts_ns[source]);
     const Overlaps& overlaps = overlaps_.at(key.device);
@@ -179,14 +179,6 @@ private:
     call.kernels = std::move(kernels);
     out_.gemm_ns += call.instance.dur_ns;
     calls_[it->second].push_back(std::move(call));
-  }
-
-  /// Returns the time in which a kernel runs, without the gaps between the kernels.
-  [[nodiscard]] IntervalSet busy_of(const std::vector<EventId>& kernels) const {
-    std::vector<Interval> spans;
-    for (const EventId k : kernels)
-      spans.push_back({e_.ts_ns[k], trace_.end_ns(k)});
-    return IntervalSet(std::move(spans));
   }
 
   [[nodiscard]] GemmGroup begun_group(const GroupKey& key, EventId first) const {
@@ -221,7 +213,7 @@ private:
       for (const EventId k : c.kernels)
         if (e_.name[k] == dominant)
           group.kernel_ns.push_back(e_.dur_ns[k]);
-    const IntervalSet busy = busy_of(calls[group.longest].kernels);
+    const IntervalSet busy = busy_time(trace_, calls[group.longest].kernels);
     group.longest_busy = busy_text(busy);
     group.longest_neighbours = neighbours(trace_, overlaps_.at(group.device), busy);
   }

@@ -132,6 +132,14 @@ LauncherIndex compute(const LoadedTrace& t, const LaunchersKey& key) {
   return out;
 }
 
+IntervalSet busy_time(const Trace& trace, std::span<const EventId> events) {
+  std::vector<Interval> intervals;
+  intervals.reserve(events.size());
+  for (const EventId i : events)
+    intervals.push_back({trace.events.ts_ns[i], trace.end_ns(i)});
+  return IntervalSet(std::move(intervals));
+}
+
 double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_reference) {
   if (as_reference) {
     std::vector<UsInterval> intervals;
@@ -142,11 +150,7 @@ double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_refe
   }
   if (events.size() == 1)
     return static_cast<double>(trace.events.dur_ns[events[0]]);
-  std::vector<Interval> intervals;
-  intervals.reserve(events.size());
-  for (const EventId i : events)
-    intervals.push_back({trace.events.ts_ns[i], trace.end_ns(i)});
-  return static_cast<double>(IntervalSet(std::move(intervals)).length());
+  return static_cast<double>(busy_time(trace, events).length());
 }
 
 void sort_by_start(const Trace& trace, std::vector<EventId>& events) {

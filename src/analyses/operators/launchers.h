@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "base/interval_set.h"
 
 namespace rankscope {
 
@@ -61,6 +62,8 @@ struct LaunchersKey {
 };
 [[nodiscard]] LauncherIndex compute(const LoadedTrace& trace, const LaunchersKey& key);
 
+/// Returns the union of GPU events, without the gaps between them.
+[[nodiscard]] IntervalSet busy_time(const Trace& trace, std::span<const EventId> events);
 /// Returns the length of the union of GPU events, in integer ns. With `as_reference`, the length is
 /// computed from reference_us(), which has fractions.
 [[nodiscard]] double busy_ns(const Trace& trace, std::span<const EventId> events,

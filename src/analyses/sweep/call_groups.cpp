@@ -50,31 +50,12 @@ struct Gathered {
   double us = 0;
 };
 
-void add_call(CallBlock& block, double us, double share) {
-  if (!(us > 0))
-    return;
-  ++block.calls;
-  block.us += us;
-  block.share += share;
-  block.share_share += share * share;
-  block.speed += 1 / us;
-  block.share_speed += share / us;
-  if (share > 0)
-    return;
-  ++block.alone;
-  block.alone_us += us;
-  block.alone_speed += 1 / us;
-}
-
 /// Returns the time in ns during which collectives overlap a call's kernels.
 std::int64_t overlap_of(const Trace& trace, const IntervalSet& comm,
                         std::span<const EventId> kernels) {
   if (kernels.size() == 1)
     return comm.covered(trace.events.ts_ns[kernels[0]], trace.end_ns(kernels[0]));
-  std::vector<Interval> spans;
-  for (const EventId k : kernels)
-    spans.push_back({trace.events.ts_ns[k], trace.end_ns(k)});
-  return IntervalSet(std::move(spans)).intersect(comm).length();
+  return busy_time(trace, kernels).intersect(comm).length();
 }
 
 /// Maps step numbers to blocks of consecutive steps.
@@ -101,6 +82,22 @@ std::vector<CallGroup> largest(std::vector<Gathered> all, bool gemm) {
 }
 
 } // namespace
+
+void CallBlock::add(double duration_us, double overlapped) {
+  if (!(duration_us > 0))
+    return;
+  ++calls;
+  us += duration_us;
+  share += overlapped;
+  share_share += overlapped * overlapped;
+  speed += 1 / duration_us;
+  share_speed += overlapped / duration_us;
+  if (overlapped > 0)
+    return;
+  ++alone;
+  alone_us += duration_us;
+  alone_speed += 1 / duration_us;
+}
 
 std::vector<CallGroup> call_groups(const LoadedTrace& t, const ReportOptions& options) {
   const Trace& trace = t.trace;
@@ -134,8 +131,8 @@ std::vector<CallGroup> call_groups(const LoadedTrace& t, const ReportOptions& op
     Gathered& g = groups[at->second];
     const double us = ns_to_us(l.direct_ns);
     const std::int64_t overlap = overlap_of(trace, comm, index.kernels_of(l));
-    add_call(g.group.blocks[blocks.at(step)], us,
-             l.direct_ns > 0 ? static_cast<double>(overlap) / l.direct_ns : 0);
+    g.group.blocks[blocks.at(step)].add(
+        us, l.direct_ns > 0 ? static_cast<double>(overlap) / l.direct_ns : 0);
     g.us += us;
   }
   std::vector<CallGroup> out = largest(groups, true);

@@ -23,6 +23,10 @@ struct CallBlock {
   std::int64_t alone = 0; ///< calls without an overlapping collective
   double alone_us = 0;    ///< sum of the durations of these calls
   double alone_speed = 0;
+
+  /// Adds a call. `overlapped`: the share of its duration that collectives overlap. A call without
+  /// a duration does not count.
+  void add(double duration_us, double overlapped);
 };
 
 /// The calls of one operator with one set of arguments.
