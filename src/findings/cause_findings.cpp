@@ -546,7 +546,6 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
 }
 
 std::string clock_text(const CauseFacts& facts) {
-  constexpr std::int64_t kClockErrorNs = 20'000;
   if (facts.ranks < 2)
     return "";
   if (facts.clock_conflict_ns > 0)
@@ -557,9 +556,8 @@ std::string clock_text(const CauseFacts& facts) {
         number3(ns_to_ms(facts.clock_conflict_ns)));
   if (!facts.clock_error_ns)
     return "the clocks of ranks that share only sends and receives are not compared: the waits in "
-           "them "
-           "are right if the clocks agree, as on one node";
-  if (*facts.clock_error_ns <= kClockErrorNs)
+           "them are right if the clocks agree, as on one node";
+  if (*facts.clock_error_ns <= kLeaveTogetherNs)
     return "";
   return fmt::format("the ranks' clocks agree to within {} ms: shorter waits for late ranks are "
                      "uncertain",

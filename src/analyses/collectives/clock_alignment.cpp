@@ -13,10 +13,6 @@
 namespace rankscope {
 namespace {
 
-/// Ranks leave a collective within some microseconds. Fits with a larger residual are checked
-/// further (poor()).
-constexpr std::int64_t kLeaveTogetherNs = 20'000;
-
 /// The differences of one shared collective: times of rank a minus times of rank b.
 struct Difference {
   std::int64_t at_ns = 0; ///< a's end

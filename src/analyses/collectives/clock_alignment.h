@@ -13,6 +13,10 @@
 
 namespace rankscope {
 
+/// Ranks leave a collective within some microseconds. Clocks with a larger error are checked
+/// further.
+inline constexpr std::int64_t kLeaveTogetherNs = 20'000;
+
 /// The start and end of a collective on one rank, in unix ns.
 struct SharedEnd {
   std::size_t id = 0; ///< number of the collective, equal on all ranks

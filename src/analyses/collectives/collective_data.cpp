@@ -114,6 +114,10 @@ bool synchronises(CollectiveKind kind) {
          kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllToAll;
 }
 
+bool is_point_to_point(CollectiveKind kind) {
+  return kind == CollectiveKind::kSend || kind == CollectiveKind::kRecv;
+}
+
 RankCollectives described_collectives(const Trace& trace, std::int64_t rank) {
   RankCollectives out;
   out.rank = rank;

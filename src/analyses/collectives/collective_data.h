@@ -66,6 +66,8 @@ struct RankCollectives {
 
 /// Returns whether no rank leaves a collective of this kind before all have entered it.
 [[nodiscard]] bool synchronises(CollectiveKind kind);
+/// Returns whether the kind is a send or a receive.
+[[nodiscard]] bool is_point_to_point(CollectiveKind kind);
 
 /// Returns the collectives of a trace. The type of a collective comes from the kernel's arguments,
 /// else from the linked record_param_comms operator, else from the kernel's name.

@@ -11,6 +11,8 @@
 namespace rankscope {
 namespace {
 
+/// Of sends and receives. One side sends the data that the other receives, and a call may do both
+/// with several ranks, so their names and sizes are not compared.
 const Signature kPointToPoint = {"send or recv", "", 0, 0};
 
 /// Places of one collective in the lists of two ranks.
@@ -266,15 +268,9 @@ private:
   const RankRows& first_; ///< rows of the reference
 };
 
-/// Returns whether the collective is a send or a receive. One side sends the data that the other
-/// receives, and a call may do both with several ranks, so their names and sizes are not compared.
-bool is_point_to_point(const Collective& c) {
-  return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
-}
-
 /// Returns signature(r, c) == expected without copying texts.
 bool has_signature(const RankCollectives& r, const Collective& c, const Signature& expected) {
-  if (is_point_to_point(c))
+  if (is_point_to_point(c.kind))
     return expected == kPointToPoint;
   const bool varied = c.kind == CollectiveKind::kAllToAllV;
   return r.text(c.name) == expected.name && r.text(c.dtype) == expected.dtype &&
@@ -288,7 +284,7 @@ bool Signature::operator<(const Signature& o) const {
 }
 
 Signature signature(const RankCollectives& r, const Collective& c) {
-  if (is_point_to_point(c))
+  if (is_point_to_point(c.kind))
     return kPointToPoint;
   // sizes of all-to-all-v differ between ranks by design
   const bool varied = c.kind == CollectiveKind::kAllToAllV;

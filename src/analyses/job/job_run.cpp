@@ -119,16 +119,11 @@ private:
     return all_wait(c) || (c.match.expected > 0 && !c.match.incomplete());
   }
 
-  static bool is_pair(const TimedCollective& c) {
-    return c.match.kind == CollectiveKind::kSend || c.match.kind == CollectiveKind::kRecv;
-  }
-
   /// Finds the receive that ends the longest time before its send starts. Ranks with aligned clocks
-  /// leave a collective within kTogetherNs.
+  /// leave a collective within kLeaveTogetherNs.
   void find_clock_conflict() {
-    constexpr std::int64_t kTogetherNs = 20'000;
     for (const TimedCollective& c : facts_->collectives) {
-      if (!is_pair(c) || !joins(c))
+      if (!is_point_to_point(c.match.kind) || !joins(c))
         continue;
       std::int64_t sent = INT64_MIN, received = INT64_MAX;
       for (const auto& [rank, member] : c.match.members) {
@@ -139,7 +134,7 @@ private:
         else
           received = std::min(received, common(r, kernel.end_ns()));
       }
-      if (sent != INT64_MIN && received != INT64_MAX && sent - received > kTogetherNs)
+      if (sent != INT64_MIN && received != INT64_MAX && sent - received > kLeaveTogetherNs)
         out_.clock_conflict_ns = std::max(out_.clock_conflict_ns, sent - received);
     }
   }
@@ -154,7 +149,8 @@ private:
     find_clock_conflict();
     for (std::size_t row = 0; row < facts_->collectives.size(); ++row) {
       const TimedCollective& c = facts_->collectives[row];
-      if (c.match.members.size() < 2 || !joins(c) || (is_pair(c) && out_.clock_conflict_ns > 0))
+      const bool pair = is_point_to_point(c.match.kind);
+      if (c.match.members.size() < 2 || !joins(c) || (pair && out_.clock_conflict_ns > 0))
         continue;
       std::vector<std::pair<std::uint32_t, NodeId>> members;
       for (const auto& [rank, member] : c.match.members) {
@@ -170,7 +166,7 @@ private:
       const bool complete = !c.match.incomplete() && members.size() == c.match.members.size();
       groups_.push_back(std::move(members));
       out_.collectives.push_back(
-          {row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete, all_wait(c), is_pair(c)});
+          {row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete, all_wait(c), pair});
     }
   }
 

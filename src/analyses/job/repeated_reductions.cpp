@@ -70,9 +70,8 @@ struct Reduction {
 std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
                                                     const CollectiveFacts& facts) {
   // In a pipeline, the backward passes of a rank can be those of different stages.
-  if (std::ranges::any_of(facts.collectives, [](const TimedCollective& c) {
-        return c.match.kind == CollectiveKind::kSend || c.match.kind == CollectiveKind::kRecv;
-      }))
+  if (std::ranges::any_of(facts.collectives,
+                          [](const TimedCollective& c) { return is_point_to_point(c.match.kind); }))
     return {};
   const auto name_of = [&facts](const JobCollective& c) {
     const TimedCollective& timed = facts.collectives[c.row];
