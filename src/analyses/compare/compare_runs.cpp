@@ -240,14 +240,15 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
   CompareRunsRows means;
   const RankTimelines base_ranks = common_ranks(base, test);
   const RankTimelines test_ranks = common_ranks(test, base);
-  const bool same_idle = same_idle_time(base, test);
-  // of two steps without idle time and six steps with it, no samples of the two are used
-  const auto usable = [&](const ComparedRun& run, TimeKind kind,
-                          std::vector<double> of_steps) -> std::vector<double> {
-    const ComparedRun& other = &run == &base ? test : base;
-    if (same_idle || !has_idle_before(kind) || step_count(run) > step_count(other))
-      return of_steps;
-    return {};
+  const ComparedRun* const without_idle = // of its steps, total and idle time are not used
+      same_idle_time(base, test)            ? nullptr
+      : step_count(base) < step_count(test) ? &base
+                                            : &test;
+  const auto usable = [without_idle](const ComparedRun& run, TimeKind kind,
+                                     std::vector<double> of_steps) -> std::vector<double> {
+    if (&run == without_idle && has_idle_before(kind))
+      return {};
+    return of_steps;
   };
   for (const TimeKind kind : kinds)
     means.add(std::nullopt, kind, mean(base_ranks, kind), mean(test_ranks, kind),
