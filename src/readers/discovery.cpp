@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -59,33 +60,34 @@ std::string group_key(const Candidate& c, const std::optional<ConfigName>& confi
 /// in two groups. Returns whether it did so. Headers are read in the order of the ranks in the
 /// names, so that for separate runs two headers are enough.
 bool rank_by_node(std::vector<Candidate>& files, const DiscoverOptions& options) {
-  std::map<std::int64_t, std::vector<std::pair<Candidate*, std::string>>> by_name;
-  bool repeats = false;
+  std::map<std::int64_t, std::vector<Candidate*>> by_name;
   for (Candidate& c : files) {
     if (!c.too_large.empty())
       continue;
     if (!c.rank)
       return false;
-    auto& same = by_name[*c.rank];
-    same.emplace_back(&c, group_key(c, std::nullopt));
-    repeats = repeats || same.back().second != same.front().second;
+    by_name[*c.rank].push_back(&c);
   }
-  if (!repeats)
+  const auto group = [](const Candidate* c) { return group_key(*c, std::nullopt); };
+  if (std::ranges::none_of(by_name, [&group](const auto& rank) {
+        const std::vector<Candidate*>& same = rank.second;
+        return std::ranges::adjacent_find(same, std::ranges::not_equal_to(), group) != same.end();
+      }))
     return false;
   std::map<std::int64_t, std::string> group_of; // by rank in the header
-  std::vector<std::int64_t> ranks;
+  std::vector<std::pair<Candidate*, std::int64_t>> found;
   for (const auto& [name, same] : by_name)
-    for (const auto& [c, group] : same) {
+    for (Candidate* const c : same) {
       const FileInfo head = inspect_file(c->path, options.known);
-      if (!head.trace || head.ranks.size() != 1 ||
-          group_of.emplace(head.ranks.front(), group).first->second != group)
+      if (!head.trace || head.ranks.size() != 1)
         return false;
-      ranks.push_back(head.ranks.front());
+      const std::string of_file = group(c);
+      if (group_of.emplace(head.ranks.front(), of_file).first->second != of_file)
+        return false;
+      found.emplace_back(c, head.ranks.front());
     }
-  auto next = ranks.begin();
-  for (const auto& [name, same] : by_name)
-    for (const auto& [c, group] : same)
-      c->rank = *next++;
+  for (const auto& [c, rank] : found)
+    c->rank = rank;
   return true;
 }
 
