@@ -38,8 +38,7 @@ Result<void> compare(Context& ctx, const LibraryPerfFlags& f) {
     ctx.out(fmt::format(
         "configurations: A is faster in {}, B in {}; {} differ by at most 2 %; {} lack a time in A "
         "or B\ntime of the configurations with both times, with the calls of A: {:.3f} ms in A, "
-        "{:.3f} ms "
-        "in B\n{}\n",
+        "{:.3f} ms in B\n{}\n",
         c.a_wins, c.b_wins, c.same, c.not_comparable, c.a_total_us / 1e3, c.b_total_us / 1e3, out));
   return {};
 }

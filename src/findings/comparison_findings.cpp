@@ -97,8 +97,7 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
               ? "Values of complete traces cover different lengths of time; values per step are "
                 "comparable"
               : "With fewer than three steps, the idle time between steps is left out, so total "
-                "and "
-                "idle time are not compared, and changes are not reported");
+                "and idle time are not compared, and changes are not reported");
     }
   }
   if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {

@@ -14,8 +14,7 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleNames = {
 constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
     "the next work was launched after the stream had become idle",
     "the next work starts within 30 \u00b5s and was launched before the gap, or its launch is not "
-    "in "
-    "the trace",
+    "in the trace",
     "the next work starts after more than 30 \u00b5s and was launched before the gap, or its "
     "launch is not in the trace"};
 
