@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -218,6 +219,10 @@ std::string_view ByteSource::peek(std::size_t size) {
     seen_.resize(had + read_more(seen_.data() + had, size - had));
   }
   return std::string_view(seen_).substr(0, size);
+}
+
+std::string ByteSource::place(std::uint64_t offset) const {
+  return fmt::format("byte {}{}", offset, compressed_ ? " after unpacking" : "");
 }
 
 Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {

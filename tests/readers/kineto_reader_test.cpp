@@ -142,6 +142,20 @@ TEST(KinetoReader, TruncatedJsonKeepsWhatWasRead) {
   EXPECT_EQ(count_of(*t, "event_malformed"), 1U);
 }
 
+// Positions in a compressed file count unpacked bytes, which the message must say.
+TEST(KinetoReader, PositionSaysWhetherTheFileWasUnpacked) {
+  const std::string text = wrap(event("a", "1", "1") + ",\n" + event("b", "3", "1"));
+  const std::string cut = text.substr(0, text.find("\"b\"") + 5);
+  for (const bool packed : {false, true}) {
+    const auto t = read_text(packed ? gzip(cut) : cut);
+    ASSERT_TRUE(t) << t.error().message();
+    for (const Problem& problem : t->diagnostics.problems()) {
+      EXPECT_NE(problem.where.find(": byte "), std::string::npos) << problem.where;
+      EXPECT_EQ(problem.where.ends_with(" after unpacking"), packed) << problem.where;
+    }
+  }
+}
+
 TEST(KinetoReader, GzipMembersTrailingBytesAndDamage) {
   std::string text = wrap(event("a", "1", "1"));
   for (int i = 0; i < 2000; ++i)

@@ -101,7 +101,7 @@ public:
 private:
   [[nodiscard]] Error damaged(const std::string& why) const {
     return {ErrorCode::kUnreadable, path_,
-            fmt::format("byte {} after unpacking: {}; no piece was written", offset_ + at_, why),
+            fmt::format("{}: {}; no piece was written", source_->place(offset_ + at_), why),
             "only complete files can be split"};
   }
 

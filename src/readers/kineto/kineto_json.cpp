@@ -54,10 +54,10 @@ public:
   /// Returns the first category of a device that rankscope does not read, or "".
   [[nodiscard]] const std::string& foreign_category() const { return foreign_category_; }
 
-  void report(const std::string& path) {
+  void report(const std::string& path, const ByteSource& source) {
     Diagnostics& d = out_.diagnostics();
-    const auto where = [&path](const DroppedEvents& dropped) {
-      return fmt::format("{}: byte {} after unpacking", path, dropped.first_offset);
+    const auto where = [&](const DroppedEvents& dropped) {
+      return fmt::format("{}: {}", path, source.place(dropped.first_offset));
     };
     if (malformed_.count > 0)
       d.add(counters::event_malformed(), where(malformed_), malformed_.count);
@@ -222,7 +222,7 @@ public:
     report_end(kept);
     if (kept == 0 && too_long_)
       return Error{ErrorCode::kUnreadable, path_,
-                   fmt::format("byte {} after unpacking: {}", offset_, kTooLong), ""};
+                   fmt::format("{}: {}", source_.place(offset_), kTooLong), ""};
     if (kept == 0)
       return Error{ErrorCode::kUnreadable, path_,
                    fmt::format("no usable event among {} entries of traceEvents; expected complete "
@@ -298,8 +298,8 @@ private:
         skip_blanks();
         if (members + buffer_.size() >= kMostKinetoValue)
           return Error{ErrorCode::kUnreadable, path_,
-                       fmt::format("byte {} after unpacking: the header has more than {} MiB",
-                                   offset_, kMostKinetoValue >> 20U),
+                       fmt::format("{}: the header has more than {} MiB", source_.place(offset_),
+                                   kMostKinetoValue >> 20U),
                        ""};
         fill(std::max(window_, buffer_.size()));
       }
@@ -320,16 +320,16 @@ private:
 
   [[nodiscard]] Error no_events(HeadState state, std::size_t at) const {
     const std::string why = source_.problem();
-    return Error{ErrorCode::kUnreadable, path_,
-                 fmt::format("byte {} after unpacking: {}; expected a JSON object with "
-                             "traceEvents, or an array of events",
-                             offset_ + at,
-                             !why.empty()                       ? why
-                             : buffer_.empty()                  ? "the file is empty"
-                             : state == HeadState::kEndOfObject ? "no traceEvents in the object"
-                             : state == HeadState::kNeedMore    ? "the file ends in its header"
-                                                                : "not JSON"),
-                 ""};
+    return Error{
+        ErrorCode::kUnreadable, path_,
+        fmt::format("{}: {}; expected a JSON object with traceEvents, or an array of events",
+                    source_.place(offset_ + at),
+                    !why.empty()                       ? why
+                    : buffer_.empty()                  ? "the file is empty"
+                    : state == HeadState::kEndOfObject ? "no traceEvents in the object"
+                    : state == HeadState::kNeedMore    ? "the file ends in its header"
+                                                       : "not JSON"),
+        ""};
   }
 
   void read_events() {
@@ -387,7 +387,7 @@ private:
     pipeline.drain(merge, 0);
     entries_ = merger.entries();
     foreign_category_ = merger.foreign_category();
-    merger.report(path_);
+    merger.report(path_, source_);
   }
 
   /// Stores the text after the list of events; it contains the other members of the root object.
@@ -425,7 +425,7 @@ private:
 
   void report_end(std::size_t kept) {
     const std::string where =
-        fmt::format("{}: byte {} after unpacking", path_, too_long_ ? offset_ : input_bytes_);
+        fmt::format("{}: {}", path_, source_.place(too_long_ ? offset_ : input_bytes_));
     if (too_long_)
       out_.diagnostics().add(counters::event_too_long(kTooLong, kept), where);
     else if (!source_.problem().empty())

@@ -40,6 +40,8 @@ public:
   [[nodiscard]] std::uint64_t file_bytes() const { return source_.file_bytes(); }
   /// Returns the number of bytes that were read, after decompression.
   [[nodiscard]] std::uint64_t offset() const { return passed_ + at_; }
+  /// Returns the text for a position in messages, like ByteSource::place().
+  [[nodiscard]] std::string place(std::uint64_t offset) const { return source_.place(offset); }
 
 private:
   bool fill();

@@ -84,7 +84,7 @@ public:
     Diagnostics& d = trace_.builder().diagnostics();
     if (in_.broken())
       d.add(counters::rocprof_events_truncated(in_.problem()),
-            fmt::format("{}: byte {} after unpacking", path_, in_.offset()));
+            fmt::format("{}: {}", path_, in_.place(in_.offset())));
     if (malformed_ > 0)
       d.add(counters::rocprof_event_malformed(), path_, malformed_);
     return std::move(trace_).finish(in_.offset());

@@ -294,7 +294,7 @@ private:
                           [&record](std::string_view parent, std::string_view key,
                                     std::string_view value) { record.add(parent, key, value); })) {
           if (malformed_++ == 0)
-            first_malformed_ = fmt::format("{}: byte {} after unpacking", path_, at);
+            first_malformed_ = fmt::format("{}: {}", path_, in_.place(at));
         } else if (!add(kind, record)) {
           ++others;
         }
@@ -568,7 +568,7 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
     Diagnostics& d = trace.builder().diagnostics();
     if (in.broken())
       d.add(counters::records_truncated(in.problem()),
-            fmt::format("{}: byte {} after unpacking", path, in.offset()));
+            fmt::format("{}: {}", path, in.place(in.offset())));
     if (number > 0 || more) { // a process gets a rank only if there are several
       trace.builder().header().rank = number;
       say_ranks_by_order(d, path);
@@ -576,8 +576,7 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
     if (!options.rank || *options.rank == number || (number == 0 && !more)) {
       Result<Trace> done = std::move(trace).finish(in.offset());
       if (!done && in.broken())
-        done.error().what +=
-            fmt::format("; byte {} after unpacking: {}", in.offset(), in.problem());
+        done.error().what += fmt::format("; {}: {}", in.place(in.offset()), in.problem());
       if (!done)
         return std::move(done.error());
       RS_CHECK(sink(std::move(*done)));
