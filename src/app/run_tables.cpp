@@ -72,7 +72,8 @@ const Schema<RunTableInfo>& table_list_schema() {
 const Schema<NamedColumn>& column_list_schema() {
   using R = NamedColumn;
   static const Schema<R> schema(
-      "table_columns", "all columns of these tables with unit and meaning",
+      "table_columns",
+      "all columns of these tables (not of views, see DESCRIBE) with unit and meaning",
       {{"table_name", "table", Unit::kNone,
         [](const R& r) { return std::string_view(r.table->name); }, "name of the table"},
        {"column_name", "column", Unit::kNone,

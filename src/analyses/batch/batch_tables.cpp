@@ -70,10 +70,10 @@ Schema<BatchLinksRow> links_schema() {
                     count("num_kernel_events_unlinked",
                           "number of GPU events without an External id", &BatchLinks::unlinked),
                     count("num_short_kernel_events_linked",
-                          "number of GPU events shorter than 10 us with an External id",
+                          "number of GPU events shorter than 10 \u00b5s with an External id",
                           &BatchLinks::short_linked),
                     count("num_short_kernel_events_unlinked",
-                          "number of GPU events shorter than 10 us without an External id",
+                          "number of GPU events shorter than 10 \u00b5s without an External id",
                           &BatchLinks::short_unlinked)});
 }
 
@@ -100,11 +100,11 @@ using ShortOp = std::pair<std::string, std::size_t>;
 
 Schema<ShortOp> short_ops_schema() {
   return Schema<ShortOp>(
-      "short_cpu_op_counts", "operators that launched kernels shorter than 10 us",
+      "short_cpu_op_counts", "operators that launched kernels shorter than 10 \u00b5s",
       {{"cpu_op", "", Unit::kNone, &ShortOp::first,
         "name of the innermost operator around the launching call"},
        {"count", Unit::kCount, &ShortOp::second,
-        "number of kernels shorter than 10 us that the operator launched, on all ranks"}});
+        "number of kernels shorter than 10 \u00b5s that the operator launched, on all ranks"}});
 }
 
 Table short_ops_table(const BatchFacts& facts) {
