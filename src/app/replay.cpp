@@ -7,17 +7,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace rankscope {
 namespace {
-
-std::string default_folder(std::string path) {
-  for (const std::string_view suffix : {".gz", ".zst", ".json", ".rpd", ".db", ".csv"})
-    if (path.size() > suffix.size() && path.ends_with(suffix))
-      path.resize(path.size() - suffix.size());
-  return path + "_replay";
-}
 
 std::vector<ReplayCall> calls_of(const std::vector<ReplayRow>& rows) {
   std::vector<ReplayCall> out;
@@ -90,10 +82,9 @@ void run_replay(Session& session, std::vector<ReplayRow>& rows, const ReplayRunO
 }
 
 Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& request) {
-  if (request.trace == "-" && request.output.empty())
-    return Error{ErrorCode::kUsage, "", "a trace from standard input needs --output", ""};
   NodeReplay out;
-  out.folder = request.output.empty() ? default_folder(request.trace) : request.output;
+  out.folder =
+      request.output.empty() ? default_output(request.trace, "replay", "_replay") : request.output;
   const ReportOutputs outputs{out.folder + "/node_replay.xlsx", "", out.folder};
   {
     LoadOptions load;

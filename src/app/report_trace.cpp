@@ -13,6 +13,7 @@
 #include "app/report_energy.h"
 #include "app/top.h"
 #include "app/unlinked_note.h"
+#include "app/write_outputs.h"
 #include "base/counters.h"
 #include "base/nearest.h"
 #include "core/steps.h"
@@ -26,14 +27,6 @@
 
 namespace rankscope {
 namespace {
-
-/// Returns TRACE_perf_report.xlsx, without .gz, .zst and the ending of the trace format.
-std::string default_output(std::string path) {
-  for (const std::string_view suffix : {".gz", ".zst", ".json", ".rpd", ".db", ".csv"})
-    if (path.size() > suffix.size() && path.ends_with(suffix))
-      path.resize(path.size() - suffix.size());
-  return path + "_perf_report.xlsx";
-}
 
 void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool clipped,
                    Diagnostics& diagnostics) {
@@ -128,7 +121,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     if (request.trace == "-")
       return Error{ErrorCode::kUsage, "", "a trace from standard input needs --output or --csv-dir",
                    ""};
-    outputs.file = default_output(request.trace);
+    outputs.file = without_trace_ending(request.trace) + "_perf_report.xlsx";
   }
   RS_CHECK(check_outputs(request.outputs,
                          options.sheets.size() == 1 ? Sheets::kUnknown : Sheets::kSeveral));

@@ -94,6 +94,29 @@ Result<std::vector<std::string>> write_outputs(const Report& report, const Repor
   return written;
 }
 
+std::string without_trace_ending(std::string path) {
+  for (const std::string_view suffix : {".gz", ".zst", ".json", ".rpd", ".db", ".csv"})
+    if (path.size() > suffix.size() && path.ends_with(suffix))
+      path.resize(path.size() - suffix.size());
+  return path;
+}
+
+std::string default_output(const std::string& input, const std::string& command,
+                           std::string_view ending) {
+  const std::filesystem::path folder = "rankscope_out";
+  if (input.empty() || input == "-")
+    return folder / (command + std::string(ending));
+  std::filesystem::path path = std::filesystem::path(input).lexically_normal();
+  if (!path.has_filename()) // a folder with '/' at its end
+    path = path.parent_path();
+  if (path == "." || path == ".." || path.filename() == "..")
+    path = std::filesystem::absolute(path).lexically_normal();
+  if (!path.has_filename())
+    path = path.parent_path();
+  return path.parent_path() / folder /
+         (without_trace_ending(path.filename()) + std::string(ending));
+}
+
 Result<void> check_ending(const std::string& path,
                           std::initializer_list<std::string_view> endings) {
   std::error_code ec;

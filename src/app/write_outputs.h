@@ -26,6 +26,15 @@ enum class Sheets { kUnknown, kSeveral };
 /// device) needs no ending and gets a workbook.
 Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets = Sheets::kUnknown);
 
+/// Returns the path of a trace without .gz, .zst and the ending of its format.
+[[nodiscard]] std::string without_trace_ending(std::string path);
+
+/// Returns the output of a command without -o, if no other tool determines its name:
+/// rankscope_out/NAME`ending` next to the input. NAME is the last name in its path, without the
+/// ending of a trace; for "" and "-" (standard input), it is `command`, in the current folder.
+[[nodiscard]] std::string default_output(const std::string& input, const std::string& command,
+                                         std::string_view ending);
+
 /// Checks an output that has only one format. Errors: kUsage unless `path` ends in one of
 /// `endings`, is "-", or exists and is not a regular file.
 Result<void> check_ending(const std::string& path, std::initializer_list<std::string_view> endings);

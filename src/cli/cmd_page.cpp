@@ -7,7 +7,9 @@
 #include "cli/compare_flags.h"
 #include "cli/discover_flags.h"
 #include "cli/parts_flags.h"
+#include "os/output_file.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -37,8 +39,7 @@ Result<bool> compares(const PageFlags& f) {
   return comparison;
 }
 
-Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request) {
-  RS_TRY(const bool comparison, compares(f));
+Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request, bool comparison) {
   if (!comparison) {
     request.command = command_of_page(request.run.inputs, request.output);
     return is_sweep(ctx, request) ? write_sweep_data_page(ctx, request)
@@ -54,19 +55,33 @@ Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request) {
 }
 
 Result<void> page(Context& ctx, const PageFlags& f) {
-  RS_CHECK(check_ending(f.request.output, {".html", ".htm"}));
-  RS_TRY(const PageResult result, made(ctx, f, f.request));
-  if (ctx.json && f.request.output != "-") {
-    ctx.report(written_files("page", {f.request.output}));
+  RS_TRY(const bool comparison, compares(f));
+  PageRequest request = f.request;
+  std::string folder; // of the default output
+  if (request.output.empty()) {
+    request.output = default_output(comparison ? "" : request.run.inputs.front(), "page", ".html");
+    folder = std::filesystem::path(request.output).parent_path();
+    RS_CHECK(make_folder(folder));
   }
-  ctx.note(fmt::format("{}: {}, {:.2f} MB", f.request.output,
-                       counted(result.ranks, "rank", "ranks"),
-                       static_cast<double>(result.bytes) / 1e6));
+  RS_CHECK(check_ending(request.output, {".html", ".htm"}));
+  Result<PageResult> result = made(ctx, f, request, comparison);
+  if (!result) {
+    std::error_code ignored;
+    if (!folder.empty())
+      std::filesystem::remove(folder, ignored); // only if it is empty
+    return std::move(result.error());
+  }
+  if (ctx.json && request.output != "-") {
+    ctx.report(written_files("page", {request.output}));
+  }
+  ctx.note(fmt::format("{}: {}, {:.2f} MB", request.output, counted(result->ranks, "rank", "ranks"),
+                       static_cast<double>(result->bytes) / 1e6));
   return {};
 }
 
 Result<std::vector<PartialRequest>> runs_of_page(PageFlags& f) {
-  RS_CHECK(check_ending(f.request.output, {".html", ".htm"})); // before anything is read
+  if (!f.request.output.empty()) // before anything is read
+    RS_CHECK(check_ending(f.request.output, {".html", ".htm"}));
   TopRequest& run = f.request.run;
   RS_TRY(const bool comparison, compares(f));
   if (!comparison)
@@ -81,13 +96,12 @@ Result<std::vector<PartialRequest>> runs_of_page(PageFlags& f) {
 
 Action setup_page(FlagSet& app) {
   auto f = std::make_shared<PageFlags>();
-  f->request.output = "page.html";
   TopRequest& run = f->request.run;
   app.add_option(
       "INPUT", run.inputs,
       "a trace (- for standard input), folders or files of the ranks of one run, or a sweep");
-  app.add(options::output, f->request.output, "HTML file, - for standard output")
-      .capture_default_str();
+  app.add(options::output, f->request.output,
+          "HTML file, - for standard output (default: rankscope_out/NAME.html next to the input)");
   in_group(app, "Comparison", [&] {
     app.add(options::baseline, f->baseline);
     app.add(options::test, f->tests);

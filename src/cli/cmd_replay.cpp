@@ -46,7 +46,8 @@ Action setup_replay(FlagSet& app) {
   app.add_option("TRACE", f->request.trace, "trace with recorded shapes (record_shapes)")
       .required();
   app.add(options::output, f->request.output,
-          "folder of command files, workbook and CSV (default: TRACE_replay)")
+          "folder of command files, workbook and CSV (default: rankscope_out/TRACE_replay next to "
+          "the trace)")
       .type_name("DIR");
   app.add_option("--top", f->request.top,
                  "number of operators to replay, most kernel time first; calls with the same "

@@ -65,6 +65,25 @@ TEST(Page, WrongInputsCostNoFile) {
   EXPECT_FALSE(fs::exists(page));
 }
 
+// Without -o, the page is in a folder beside the input, with the input's name.
+TEST(Page, HasAPlaceBesideTheInput) {
+  RS_NEEDS_ECHARTS();
+  const test::TempFolder folder;
+  const std::string sweep = sweep_in(folder, "s", {28});
+  const fs::path trace = a_trace(sweep);
+  const auto made = run_binary({"page", trace});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string stem = trace.filename().string();
+  const std::string page =
+      trace.parent_path() / "rankscope_out" / (stem.substr(0, stem.find(".json")) + ".html");
+  EXPECT_TRUE(fs::exists(page)) << made.err;
+  EXPECT_NE(made.err.find(page), std::string::npos) << made.err;
+  ASSERT_EQ(run_binary({"page", sweep + "/"}).code, 0);
+  EXPECT_TRUE(fs::exists(folder.path("rankscope_out/s.html")));
+  EXPECT_EQ(run_binary({"page", folder.write("bad/t.json", "{\"a\":")}).code, 3);
+  EXPECT_FALSE(fs::exists(folder.path("bad/rankscope_out")));
+}
+
 TEST(Page, IsTheSameEachTimeAndNeedsNothingElse) {
   RS_NEEDS_ECHARTS();
   const test::TempFolder folder;

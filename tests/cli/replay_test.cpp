@@ -91,7 +91,8 @@ TEST(Replay, WithoutRunnersThereAreCommandFiles) {
   const std::string in = test::replay_trace(t, "a 'quoted'\n name.json");
   const auto none = test::run_binary({"replay", in, "--runner", "none"});
   ASSERT_EQ(none.code, 0) << none.err;
-  EXPECT_TRUE(std::filesystem::exists(t.path("a 'quoted'\n name_replay/hipblaslt-bench-0.log")));
+  EXPECT_TRUE(std::filesystem::exists(
+      t.path("rankscope_out/a 'quoted'\n name_replay/hipblaslt-bench-0.log")));
   EXPECT_NE(none.out.find("0 of 3 operators measured"), std::string::npos) << none.out;
   // requested but missing: exit code 7, and the files are written
   const auto missing =
