@@ -68,8 +68,9 @@ inline RankRecord record_of(const synth::Options& o, const synth::Program& p, co
   const auto idle = idle_before_steps(windows);
   for (std::size_t s = 0; s < out.steps.size(); ++s) {
     for (const TimeKind kind : {TimeKind::kIdle, TimeKind::kTotal})
-      out.steps[s].ns[static_cast<std::size_t>(kind)] += idle[s].value_or(0);
-    out.steps[s].complete = idle[s].has_value();
+      out.steps[s].ns[static_cast<std::size_t>(kind)] += idle.ns[s].value_or(0);
+    out.steps[s].complete = idle.ns[s].has_value();
+    out.steps[s].counts_idle = idle.counted;
     for (std::size_t k = 0; k < kTimeKinds; ++k)
       *out.time_ns[k] += out.steps.back().ns[k];
     for (std::size_t k = 0; k < p.kernels.size(); ++k)

@@ -198,18 +198,15 @@ std::optional<RankTimeline> timeline_of_report(const Report& report) {
         out.step_ns[*kind][integer_at(*steps, r, "step", 0)] = *ns;
     }
     // as rank_timeline() does, which knows the GPU work of the steps
-    std::vector<StepWindow> windows;
-    std::set<std::int64_t> recorded;
-    for (const auto& [step, ns] : out.step_ns[TimeKind::kTotal]) {
-      recorded.insert(step);
+    std::vector<std::int64_t> working;
+    for (const auto& [step, ns] : out.step_ns[TimeKind::kTotal])
       if (ns > 0)
-        windows.push_back({step, {}});
-    }
-    const auto idle = idle_before_steps(windows, recorded);
+        working.push_back(step);
+    const auto idle = known_idle(out.step_ns[TimeKind::kTotal]).ns;
     for (auto& [kind, by_step] : out.step_ns)
-      for (std::size_t s = 0; s < windows.size(); ++s)
+      for (std::size_t s = 0; s < working.size(); ++s)
         if (has_idle_before(kind) && !idle[s])
-          by_step.erase(windows[s].number);
+          by_step.erase(working[s]);
   }
   return out;
 }

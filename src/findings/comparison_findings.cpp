@@ -89,15 +89,19 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
                       first ? sides.test : sides.base),
           "Changes between the two runs are not reported");
     } else if (const std::size_t of_base = step_count(base), of_test = step_count(test);
-               of_base != of_test) {
+               !same_idle_time(base, test)) {
+      add(rules::different_steps,
+          fmt::format("{} has {} and {} has {}{}", sides.base, counted(of_base, "step", "steps"),
+                      sides.test, of_test,
+                      of_base == of_test ? ", not all with the idle time before them" : ""),
+          "Without three steps with consecutive numbers on a rank, the idle time between steps is "
+          "left out, so total and idle time are not compared, and changes are not reported");
+    } else if (of_base != of_test) {
       add(rules::different_steps,
           fmt::format("{} has {} and {} has {}", sides.base, counted(of_base, "step", "steps"),
                       sides.test, of_test),
-          same_idle_time(base, test)
-              ? "Values of complete traces cover different lengths of time; values per step are "
-                "comparable"
-              : "With fewer than three steps, the idle time between steps is left out, so total "
-                "and idle time are not compared, and changes are not reported");
+          "Values of complete traces cover different lengths of time; values per step are "
+          "comparable");
     }
   }
   if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {

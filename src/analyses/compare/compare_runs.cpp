@@ -84,6 +84,24 @@ RankTimelines common_ranks(const ComparedRun& run, const ComparedRun& other) {
   return out;
 }
 
+/// Returns whether the times per step of a rank lack the idle time between the steps, and those of
+/// the other rank contain it.
+bool lacks_idle(const RankTimeline& rank, const RankTimeline& other) {
+  return !rank.step_ns.empty() && !counts_idle(rank) && counts_idle(other);
+}
+
+bool lacks_idle(const ComparedRun& run, const ComparedRun& other) {
+  return std::ranges::any_of(run.ranks, [&other](const auto& rank) {
+    const auto found = other.ranks.find(rank.first);
+    return found != other.ranks.end() && lacks_idle(rank.second, found->second);
+  });
+}
+
+/// Returns the samples without those that lack idle time.
+std::vector<double> comparable(TimeKind kind, bool lacks_idle, std::vector<double> of_steps) {
+  return lacks_idle && has_idle_before(kind) ? std::vector<double>{} : of_steps;
+}
+
 /// Returns the correlation of successive steps, pooled over the ranks of both runs. The standard
 /// error assumes that all ranks of a run have the same noise, so that each run is one series.
 double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
@@ -197,10 +215,7 @@ std::size_t step_count(const ComparedRun& run) {
 }
 
 bool same_idle_time(const ComparedRun& a, const ComparedRun& b) {
-  constexpr std::size_t kFewestSteps = 3;
-  const std::size_t of_a = step_count(a);
-  const std::size_t of_b = step_count(b);
-  return of_a == 0 || of_b == 0 || (of_a < kFewestSteps) == (of_b < kFewestSteps);
+  return !lacks_idle(a, b) && !lacks_idle(b, a);
 }
 
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
@@ -240,20 +255,13 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
   CompareRunsRows means;
   const RankTimelines base_ranks = common_ranks(base, test);
   const RankTimelines test_ranks = common_ranks(test, base);
-  const ComparedRun* const without_idle = // of its steps, total and idle time are not used
-      same_idle_time(base, test)            ? nullptr
-      : step_count(base) < step_count(test) ? &base
-                                            : &test;
-  const auto usable = [without_idle](const ComparedRun& run, TimeKind kind,
-                                     std::vector<double> of_steps) -> std::vector<double> {
-    if (&run == without_idle && has_idle_before(kind))
-      return {};
-    return of_steps;
-  };
+  // one side keeps its samples, so that the complete runs are not compared in their place
+  const bool base_lacks = lacks_idle(base, test);
+  const bool test_lacks = !base_lacks && lacks_idle(test, base);
   for (const TimeKind kind : kinds)
     means.add(std::nullopt, kind, mean(base_ranks, kind), mean(test_ranks, kind),
-              usable(base, kind, mean_samples(base_ranks, kind)),
-              usable(test, kind, mean_samples(test_ranks, kind)));
+              comparable(kind, base_lacks, mean_samples(base_ranks, kind)),
+              comparable(kind, test_lacks, mean_samples(test_ranks, kind)));
   std::set<std::int64_t> ranks;
   for (const ComparedRun* run : {&base, &test})
     for (const auto& [rank, side] : run->ranks)
@@ -271,8 +279,8 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
       const Entry left = entry(x, kind);
       const Entry right = entry(y, kind);
       if (left.ms || right.ms)
-        by_rank.add(rank, kind, left, right, usable(base, kind, samples(x, kind)),
-                    usable(test, kind, samples(y, kind)));
+        by_rank.add(rank, kind, left, right, comparable(kind, lacks_idle(x, y), samples(x, kind)),
+                    comparable(kind, lacks_idle(y, x), samples(y, kind)));
     }
   }
   return {std::move(means).judged(rule), std::move(by_rank).judged(rule)};

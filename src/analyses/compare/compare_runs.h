@@ -38,9 +38,9 @@ struct TimelineComparison {
 /// Returns the number of steps of the rank with the most steps. The steps of run.work are fewer:
 /// those of all ranks, without the first.
 [[nodiscard]] std::size_t step_count(const ComparedRun& run);
-/// Returns whether the steps of both runs contain the idle time between them, or those of neither:
-/// with fewer than three steps, it is left out (idle_before_steps()). If not, total and idle time
-/// of the steps cannot be compared. True if a run has no steps.
+/// Returns whether, for each rank of both runs, the steps of both contain the idle time between
+/// them, or those of neither (counts_idle()). If not, total and idle time of the steps cannot be
+/// compared. True if a run has no steps.
 [[nodiscard]] bool same_idle_time(const ComparedRun& a, const ComparedRun& b);
 /// Returns `rule` with the correlation of both runs' steps and the resolution of their clocks.
 [[nodiscard]] JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test,

@@ -116,7 +116,7 @@ std::string rule_note(const char* rows, const char* samples, const JudgeRule& ru
   std::string out = fmt::format(
       "Better and Worse need an interval ({}, all {} together) of the change of the {}' means that "
       "excludes 0, and a change beyond the threshold of {} %; Similar: one of these is missing, "
-      "or the samples and the complete trace change in opposite directions.",
+      "or the samples (equally many) and the complete trace change in opposite directions.",
       kJointInterval, rows, samples, rule.threshold_percent);
   if (rule.assumed_noise_percent)
     out += fmt::format(" Where a side has one sample only, a noise of {} % of a sample is ASSUMED "

@@ -31,6 +31,12 @@ struct RankTimeline {
   std::map<TimeKind, std::map<std::int64_t, std::int64_t>> step_ns;
 };
 
+/// Returns the idle time before the steps of a rank as unknown or 0, from the numbers of its steps:
+/// `total_ns` by step, 0 without GPU work.
+[[nodiscard]] IdleBeforeSteps known_idle(const std::map<std::int64_t, std::int64_t>& total_ns);
+/// Returns whether the rank's times per step contain the idle time between the steps.
+[[nodiscard]] bool counts_idle(const RankTimeline& rank);
+
 /// The key that joins collectives of two runs.
 struct CollectiveKey {
   std::string name, dtype;

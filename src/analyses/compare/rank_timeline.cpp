@@ -16,6 +16,26 @@ RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& option
   return out;
 }
 
+IdleBeforeSteps known_idle(const std::map<std::int64_t, std::int64_t>& total_ns) {
+  std::vector<StepWindow> windows;
+  std::set<std::int64_t> recorded;
+  for (const auto& [step, ns] : total_ns) {
+    recorded.insert(step);
+    if (ns > 0)
+      windows.push_back({step, {}});
+  }
+  return idle_before_steps(windows, recorded);
+}
+
+bool counts_idle(const RankTimeline& rank) {
+  const auto total = rank.step_ns.find(TimeKind::kTotal);
+  const auto computation = rank.step_ns.find(TimeKind::kComputation);
+  if (total == rank.step_ns.end() || computation == rank.step_ns.end())
+    return computation != rank.step_ns.end();
+  // a step for which the time is unknown has no total time
+  return total->second.size() < computation->second.size() || known_idle(total->second).counted;
+}
+
 OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options) {
   OperatorTimes out;
   for (const OpsSummaryRow& row : trace.shared(OpsSummaryKey{options}))

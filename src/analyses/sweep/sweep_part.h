@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 9;
+inline constexpr std::uint32_t kRankRecordVersion = 10;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -15,7 +15,7 @@ void part_fields(Archive& archive, Row& r) {
 }
 
 template <class Archive, PartOf<StepTimes> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.step, r.start_ns, r.end_ns, r.complete);
+  archive(r.step, r.start_ns, r.end_ns, r.complete, r.counts_idle);
   for (auto& ns : r.ns)
     archive(ns);
 }

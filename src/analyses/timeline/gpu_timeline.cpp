@@ -248,6 +248,7 @@ struct WorkingStep {
   StepWindow at;
   std::array<Buckets, 2> buckets;          ///< ordinary and recomputed work
   std::optional<std::int64_t> idle_before; ///< empty: unknown
+  bool counts_idle = true;
 };
 
 /// Returns the steps that have GPU work, ordered by start.
@@ -265,25 +266,27 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
       const auto& [ordinary, recomputed] = at->second;
       const Interval window{std::min(ordinary.first, recomputed.first),
                             std::max(ordinary.last, recomputed.last)};
-      out.push_back({{step.number, window}, std::move(at->second), {}});
+      out.push_back({{step.number, window}, std::move(at->second), {}, true});
       by_step.erase(at); // a repeated step number is one step
     }
   std::vector<StepWindow> windows;
   for (const WorkingStep& step : out)
     windows.push_back(step.at);
-  const std::vector<std::optional<std::int64_t>> idle =
-      idle_before_steps(windows, step_numbers(steps));
-  for (std::size_t s = 0; s < out.size(); ++s)
-    out[s].idle_before = idle[s];
+  const IdleBeforeSteps idle = idle_before_steps(windows, step_numbers(steps));
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    out[s].idle_before = idle.ns[s];
+    out[s].counts_idle = idle.counted;
+  }
   return out;
 }
 
 } // namespace
 
-std::vector<std::optional<std::int64_t>> idle_before_steps(std::span<const StepWindow> steps,
-                                                           const std::set<std::int64_t>& recorded) {
+IdleBeforeSteps idle_before_steps(std::span<const StepWindow> steps,
+                                  const std::set<std::int64_t>& recorded) {
   constexpr std::size_t kFewestKnown = 2;
-  std::vector<std::optional<std::int64_t>> out(steps.size());
+  IdleBeforeSteps all{std::vector<std::optional<std::int64_t>>(steps.size()), false};
+  auto& out = all.ns;
   std::vector<double> known;
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
   for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -301,7 +304,8 @@ std::vector<std::optional<std::int64_t>> idle_before_steps(std::span<const StepW
   else if (known.size() == kFewestKnown)
     for (std::optional<std::int64_t>& idle : out)
       idle = idle.value_or(static_cast<std::int64_t>(quantile_of(known, 0.5)));
-  return out;
+  all.counted = known.size() >= kFewestKnown;
+  return all;
 }
 
 std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& key) {
@@ -310,9 +314,9 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& ke
     return {};
   std::vector<StepTimes> out;
   for (WorkingStep& step : working_steps(t, key, steps, false))
-    out.push_back({step.at.number,
-                   times_of(std::move(step.buckets[0]), key, step.idle_before.value_or(0)),
-                   step.at.gpu.start, step.at.gpu.end, step.idle_before.has_value()});
+    out.push_back(
+        {step.at.number, times_of(std::move(step.buckets[0]), key, step.idle_before.value_or(0)),
+         step.at.gpu.start, step.at.gpu.end, step.idle_before.has_value(), step.counts_idle});
   return out;
 }
 
@@ -331,8 +335,8 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
     if (!seen.insert(step.number).second)
       continue; // a repeated step number is one step
     // a step without GPU work has rows of zeros
-    auto& [at, buckets, idle_before] =
-        by_number.try_emplace(step.number, WorkingStep{{}, {}, 0}).first->second;
+    auto& [at, buckets, idle_before, counts_idle] =
+        by_number.try_emplace(step.number, WorkingStep{{}, {}, 0, true}).first->second;
     StepTimeline timeline{step.number, idle_before.has_value(), {}};
     if (split) {
       add_rows(std::move(buckets[0]), key, false, timeline.rows);

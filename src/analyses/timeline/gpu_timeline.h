@@ -76,14 +76,18 @@ struct StepWindow {
   std::int64_t number = 0;
   Interval gpu; ///< first start and last end of its GPU work
 };
-/// Returns the idle time in ns before each step: from the end of all earlier GPU work to the start
-/// of the GPU work of the step. It is unknown (empty) for the first step and if a step before was
-/// not recorded; `recorded` contains the numbers of the recorded steps, of which those without GPU
-/// work are not in `steps`. If only two of these times are known, the others count as their median,
-/// so that three steps remain three samples. If fewer are known, all count as 0. `steps` must be
-/// ordered by start.
-[[nodiscard]] std::vector<std::optional<std::int64_t>>
-idle_before_steps(std::span<const StepWindow> steps, const std::set<std::int64_t>& recorded = {});
+/// The idle time in ns before each step.
+struct IdleBeforeSteps {
+  std::vector<std::optional<std::int64_t>> ns; ///< empty: unknown
+  bool counted = false; ///< false: fewer than two of these times are known, so all are 0
+};
+/// Returns the idle time before each step: from the end of all earlier GPU work to the start of the
+/// GPU work of the step. It is unknown for the first step and if a step before was not recorded;
+/// `recorded` contains the numbers of the recorded steps, of which those without GPU work are not
+/// in `steps`. If only two of these times are known, the others count as their median, so that
+/// three steps remain three samples. `steps` must be ordered by start.
+[[nodiscard]] IdleBeforeSteps idle_before_steps(std::span<const StepWindow> steps,
+                                                const std::set<std::int64_t>& recorded = {});
 
 /// Returns whether the time contains the idle time before a step.
 [[nodiscard]] constexpr bool has_idle_before(TimeKind kind) {
@@ -104,6 +108,7 @@ struct StepTimes {
   std::int64_t start_ns = 0, end_ns = 0;
   /// Whether the idle time before the step is known. If not, total and idle time lack it.
   bool complete = true;
+  bool counts_idle = true; ///< IdleBeforeSteps::counted: equal for all steps of a trace
 };
 /// Returns the steps that have GPU work, ordered by start; empty without ProfilerStep#N. One pass
 /// over the GPU events for all steps. Does not separate recomputed work.

@@ -63,7 +63,7 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
   for (auto& [number, step] : by_step)
     windows.push_back({number, divide(t.trace, step)});
   const std::vector<std::optional<std::int64_t>> idle =
-      idle_before_steps(windows, step_numbers(steps));
+      idle_before_steps(windows, step_numbers(steps)).ns;
   auto before = idle.begin();
   for (auto& [number, step] : by_step)
     if (const std::optional<std::int64_t> ns = *before++) {
