@@ -86,17 +86,22 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
   if (f.groups.size() > 1)
     out.detectable = f.half_width;
   const std::string verb = names.verb(f.groups, verb_one, verb_many);
+  const std::string best = names.name_of(*r.best);
   if (all) {
-    set_headline(out, fmt::format("{} ({} configurations): {} ms per step", same, f.groups.size(),
-                                  range3(r.best_ms, f.high_ms)));
+    set_headline(
+        out, fmt::format("{} ({} configurations): {} ms per step",
+                         r.pair ? fmt::format("None differs significantly from {}", best) : same,
+                         f.groups.size(), range3(r.best_ms, f.high_ms)));
   } else if (r.winner()) {
     set_headline(out, fmt::format("{} {}: {} ms per step", names.name_of(*r.best), verb,
                                   number3(r.best_ms)));
   } else {
     const std::string time = fmt::format(" {}: {} ms", verb, range3(r.best_ms, f.high_ms));
     std::string headline;
-    for (const char* const test : {" per step, no significant difference",
-                                   " per step (not significant)", " (not significant)"})
+    const std::string against = fmt::format(" per step, none significantly above {}", best);
+    for (const char* const test :
+         {r.pair ? against.c_str() : " per step, no significant difference",
+          r.pair ? " per step" : " per step (not significant)", r.pair ? "" : " (not significant)"})
       if (headline.empty() || display_width(headline) > kHeadlineWidth) {
         const std::string rest = time + test;
         headline = names.any_of(f.groups, kHeadlineWidth - rest.size()) + rest;
@@ -115,7 +120,12 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
   } else {
     out.evidence = fmt::format("Differences of up to {} ms from {} in these runs are not excluded "
                                "({})",
-                               number3(f.not_excluded_ms), names.name_of(*r.best), tail);
+                               number3(f.not_excluded_ms), best, tail);
+    if (r.pair)
+      out.evidence += fmt::format("; {} {} {} ms more than {} ({})", names.name_of(*r.pair->slow),
+                                  names.verb({r.pair->slow}, "takes", "take"),
+                                  number3(r.pair->difference.difference),
+                                  names.name_of(*r.pair->fast), range3(r.pair->difference));
   }
   out.evidence += left_out_note(r, names);
   return out;
@@ -143,27 +153,46 @@ void add_slower(const StepRanking& r, const ConfigurationNames& names, std::vect
   }
 }
 
-/// Returns the configuration with the lowest mean. It is used if there are no steps, so that only
-/// means are known.
+/// Returns "2 to 6 steps" if configurations differ in their numbers of steps.
+std::optional<std::string> different_steps_text(const std::vector<ConfigurationRanks>& groups) {
+  const auto steps = different_steps(groups);
+  if (!steps)
+    return std::nullopt;
+  const auto number = [](double mean) { // over the ranks
+    return with_decimals(mean, mean == std::round(mean) ? 0 : 1);
+  };
+  return fmt::format("{} to {} steps", number(steps->first), number(steps->second));
+}
+
+constexpr const char* kDifferentLengths =
+    "Times of complete traces cover different lengths of time";
+
+/// Returns the configuration with the lowest mean. It is used if there are too few steps, so that
+/// only means of complete traces are known. If these have different lengths, it is not named.
 Finding lowest_mean(const std::vector<ConfigurationRanks>& groups,
                     const ConfigurationNames& names) {
+  constexpr const char* kNeeded = "three profiler steps with consecutive numbers";
+  Finding out = finding_of(rules::not_ranked, "configurations", "all");
+  out.action = fmt::format("Record at least {} in every configuration", kNeeded);
+  if (const auto steps = different_steps_text(groups)) {
+    set_headline(out, "The configurations are not ranked: their traces have " + *steps);
+    out.evidence =
+        fmt::format("{}, and a test needs {} in every configuration", kDifferentLengths, kNeeded);
+    return out;
+  }
   const auto lowest = std::min_element(
       groups.begin(), groups.end(), [](const ConfigurationRanks& a, const ConfigurationRanks& b) {
         const double x = a.mean_ms(TimeKind::kTotal);
         const double y = b.mean_ms(TimeKind::kTotal);
         return (x > 0) != (y > 0) ? x > 0 : x < y;
       });
-  Finding out = finding_of(rules::not_ranked, "configurations", "all");
   out.value = lowest->mean_ms(TimeKind::kTotal);
   out.unit = Unit::kMs;
   set_headline(out, fmt::format("{} {} the lowest mean time, {} ms, without a test",
                                 names.name_of(*lowest), names.verb({&*lowest}, "has", "have"),
                                 number3(*out.value)));
-  out.evidence =
-      fmt::format("Mean over {}; the noise is unknown without three profiler steps in every "
-                  "configuration",
-                  counted(lowest->ranks.size(), "rank", "ranks"));
-  out.action = "Record at least three profiler steps in every configuration";
+  out.evidence = fmt::format("Mean over {}; the noise is unknown without {} in every configuration",
+                             counted(lowest->ranks.size(), "rank", "ranks"), kNeeded);
   return out;
 }
 
@@ -435,17 +464,12 @@ void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
 
 /// Adds a note if configurations differ in their numbers of steps.
 void add_step_numbers(const std::vector<ConfigurationRanks>& groups, std::vector<Finding>& out) {
-  const auto steps = different_steps(groups);
+  const auto steps = different_steps_text(groups);
   if (!steps)
     return;
-  const auto number = [](double mean) { // over the ranks
-    return with_decimals(mean, mean == std::round(mean) ? 0 : 1);
-  };
   Finding f = finding_of(rules::different_steps, "run", "");
-  set_headline(f, fmt::format("Configurations have {} to {} steps", number(steps->first),
-                              number(steps->second)));
-  f.evidence = "Times of complete traces cover different lengths of time; times per step are "
-               "comparable";
+  set_headline(f, "Configurations have " + *steps);
+  f.evidence = fmt::format("{}; times per step are comparable", kDifferentLengths);
   out.push_back(std::move(f));
 }
 
@@ -498,7 +522,7 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
     out.push_back(std::move(f));
   add_sweep_links(facts, judgement, out);
   add_graphs(facts.records, several, out);
-  if (judgement.comm)
+  if (judgement.comm && judgement.comm->others.back().mean_ms > 0) // else: no communication
     out.push_back(ranking_finding(
         rules::least_exposed, *judgement.comm, names, "exposes the least communication",
         "expose the least communication", "No significant difference in exposed communication"));
@@ -507,7 +531,8 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
   add_times(facts, judgement, names, out);
   add_contention(judgement, names, out);
   add_edges(judgement, out);
-  add_step_numbers(judgement.groups, out);
+  if (judgement.total || judgement.unequal)
+    add_step_numbers(judgement.groups, out);
   add_lost(facts.records, out);
   for (Finding& f : gemm_findings(facts.gemms, kMostGemms))
     out.push_back(std::move(f));

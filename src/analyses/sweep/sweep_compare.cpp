@@ -39,7 +39,8 @@ double mean(const std::vector<double>& values) {
 }
 
 /// The steps that all ranks have, in the order of the first rank's steps. For times that contain
-/// the idle time before a step, steps for which it is unknown are left out.
+/// the idle time before a step, steps for which it is unknown are left out; all, if only some ranks
+/// count it.
 struct CommonSteps {
   std::vector<std::int64_t> numbers;
   std::vector<std::vector<double>> ms; ///< [step][rank]
@@ -55,7 +56,9 @@ CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
     std::vector<double> by_rank;
     for (const auto& steps : steps_of) {
       const auto at = steps.find(step.step);
-      if (at == steps.end() || (has_idle_before(kind) && !at->second->complete))
+      if (at == steps.end() ||
+          (has_idle_before(kind) &&
+           (!at->second->complete || at->second->counts_idle != step.counts_idle)))
         break;
       by_rank.push_back(ms_of(*at->second, kind));
     }
@@ -65,6 +68,12 @@ CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
     }
   }
   return out;
+}
+
+/// Returns whether the configuration's steps contain the idle time between them.
+bool counts_idle(const ConfigurationRanks& group) {
+  const std::vector<StepTimes>& steps = group.ranks.front()->steps;
+  return !steps.empty() && steps.front().counts_idle;
 }
 
 /// Returns steps that differ from the median of a rank by more than six robust standard deviations
@@ -186,6 +195,8 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   for (const ConfigurationRanks& group : groups) {
     if (!(group.mean_ms(TimeKind::kTotal) > 0))
       continue; // do not recommend a configuration without GPU work
+    if (has_idle_before(kind) && !all.empty() && counts_idle(group) != counts_idle(*all[0].group))
+      return std::nullopt;
     RankedSteps steps = ranked_steps(group, kind, left_out);
     series.push_back(std::move(steps.filled));
     all.push_back({&group, with_rounding(sample_stats(steps.ms), clock)});
@@ -214,6 +225,16 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
                                             corrected_alpha(out.comparisons), dependence);
     out.others.push_back({all[i].group, all[i].stats.mean, difference.value_or(MeanDifference{})});
   }
+  for (std::size_t a = 0; a < out.others.size(); ++a)
+    for (std::size_t b = a + 1; b < out.others.size(); ++b) {
+      if (out.others[a].significant() || out.others[b].significant())
+        continue;
+      const auto difference = welch_dependent(all[a + 1].stats, all[b + 1].stats,
+                                              corrected_alpha(out.comparisons), dependence);
+      if (difference && difference->difference - difference->half_width > 0 &&
+          (!out.pair || difference->difference > out.pair->difference.difference))
+        out.pair = {out.others[a].group, out.others[b].group, *difference};
+    }
   return out;
 }
 
@@ -239,6 +260,7 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
   SweepDifference out;
   std::vector<SampleStats> sides; // base and test of each shared configuration
   const double clock = std::min(clock_ms(base), clock_ms(test));
+  bool same_idle = true;
   for (const ConfigurationRanks& b : base) {
     const auto t = std::find_if(test.begin(), test.end(), [&](const ConfigurationRanks& other) {
       return other.configuration.label == b.configuration.label;
@@ -247,6 +269,7 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
         !(t->mean_ms(TimeKind::kTotal) > 0))
       continue;
     ++out.shared;
+    same_idle = same_idle && (!has_idle_before(kind) || counts_idle(b) == counts_idle(*t));
     for (const auto& [group, sum] : {std::pair(&b, &out.base_ms), std::pair(&*t, &out.test_ms)}) {
       sides.push_back(with_rounding(sample_stats(step_means_ms(*group, kind)), clock));
       *sum += sides.back().n > 0 ? sides.back().mean : group->mean_ms(kind);
@@ -258,7 +281,7 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
   out.base_ms /= n;
   out.test_ms /= n;
   out.steps = std::ranges::min(sides, {}, &SampleStats::n).n;
-  if (out.steps < kFewestRankedSteps)
+  if (out.steps < kFewestRankedSteps || !same_idle)
     return out;
   double variance = 0;
   double spread = 0;

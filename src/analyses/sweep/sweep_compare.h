@@ -43,6 +43,13 @@ struct AgainstBest {
   }
 };
 
+/// Two configurations that differ significantly.
+struct DifferentPair {
+  const ConfigurationRanks* fast = nullptr;
+  const ConfigurationRanks* slow = nullptr;
+  MeanDifference difference; ///< slow - fast, ms per step
+};
+
 /// Configurations ranked by their steps without outlying_steps(). The intervals are Welch's,
 /// widened by the correlation of successive steps. Their level is corrected for all pairs in all
 /// rankings of a summary, because the same data select the best configuration. The intervals do not
@@ -55,13 +62,17 @@ struct StepRanking {
   double dependence = 0;           ///< correlation of successive steps, over all configurations
   std::vector<AgainstBest> others; ///< ordered by mean, ascending
   std::vector<OutlyingStep> left_out;
+  /// The most different two of the configurations that do not differ significantly from the best:
+  /// if the best varies much, they can differ from each other.
+  std::optional<DifferentPair> pair;
 
   /// Returns true if the best differs significantly from every other configuration.
   [[nodiscard]] bool winner() const;
 };
 /// Returns the configurations by the mean of `kind`, lowest first. nullopt with fewer than two
-/// configurations with GPU work, or if one of these has fewer than three steps: with fewer steps,
-/// the noise is unknown.
+/// configurations with GPU work, or if one of these has fewer than three steps (with fewer, the
+/// noise is unknown), or if only some contain the idle time between the steps and `kind` contains
+/// it.
 [[nodiscard]] std::optional<StepRanking>
 rank_by_steps(const std::vector<ConfigurationRanks>& groups, TimeKind kind);
 
@@ -77,7 +88,7 @@ struct SweepDifference {
   /// Mean over the shared configurations, from their steps or else their ranks.
   double base_ms = 0, test_ms = 0;
   /// test_ms - base_ms, by Welch over all shared configurations at the level `alpha`; their steps
-  /// are correlated by `correlation`. nullopt if one of them has fewer than three steps.
+  /// are correlated by `correlation`. nullopt under the conditions of rank_by_steps().
   std::optional<MeanDifference> difference;
 };
 [[nodiscard]] SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
