@@ -4,7 +4,9 @@
 #include "core/trace_builder.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -53,7 +55,7 @@ std::optional<std::int64_t> profiler_step_number(std::string_view name) {
   return to_number(name.substr(kPrefix.size()));
 }
 
-std::vector<ProfilerStep> profiler_steps(const Trace& trace) {
+std::vector<ProfilerStep> profiler_steps(const Trace& trace, bool* restarted) {
   std::vector<ProfilerStep> out;
   const Events& e = trace.events;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -63,6 +65,21 @@ std::vector<ProfilerStep> profiler_steps(const Trace& trace) {
       out.push_back({*number, e.ts_ns[i], trace.end_ns(i)});
   }
   std::ranges::stable_sort(out, {}, &ProfilerStep::start_ns);
+  constexpr std::int64_t kMostNumber = std::int64_t{1} << 53U; // so that no sum overflows
+  std::set<std::int64_t> used;
+  std::int64_t raise = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  for (ProfilerStep& step : out) {
+    if (step.number > kMostNumber || step.number < -kMostNumber)
+      continue;
+    if (step.start_ns >= end && used.contains(step.number + raise))
+      raise = *used.rbegin() + 1 - step.number;
+    step.number += raise;
+    used.insert(step.number);
+    end = std::max(end, step.end_ns);
+  }
+  if (restarted != nullptr)
+    *restarted = raise != 0;
   return out;
 }
 

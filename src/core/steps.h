@@ -22,7 +22,11 @@ struct ProfilerStep {
 [[nodiscard]] std::optional<std::int64_t> profiler_step_number(std::string_view name);
 
 /// Returns the steps in order of their start. Empty if the trace has no ProfilerStep#N annotation.
-[[nodiscard]] std::vector<ProfilerStep> profiler_steps(const Trace& trace);
+/// If the numbers restart (a number occurs again after the end of all steps before), the numbers of
+/// all later steps are raised, so that they continue: 5, 6, 5, 6 become 5, 6, 7, 8. `restarted`
+/// says whether they do.
+[[nodiscard]] std::vector<ProfilerStep> profiler_steps(const Trace& trace,
+                                                       bool* restarted = nullptr);
 
 /// Returns the number of the step that contains the start of a CPU event; -1 = outside all steps.
 /// `steps` must be sorted by start.

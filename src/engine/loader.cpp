@@ -2,6 +2,7 @@
 
 #include "base/counters.h"
 #include "core/gpu_work.h"
+#include "core/steps.h"
 #include "engine/memory_limit.h"
 
 #include "os/condition_wait.h"
@@ -66,6 +67,9 @@ ReadOptions read_options(const LoadOptions& options) {
 LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& options) {
   if (!has_gpu_work(trace))
     trace.diagnostics.add(counters::no_gpu_events(), path);
+  bool restarted = false;
+  if (!profiler_steps(trace, &restarted).empty() && restarted)
+    trace.diagnostics.add(counters::steps_restart(), path);
   LoadedTrace out;
   if (options.link)
     out.tree =
