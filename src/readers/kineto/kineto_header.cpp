@@ -1,6 +1,7 @@
 #include "readers/kineto/kineto_header.h"
 
 #include "base/counters.h"
+#include "base/to_number.h"
 #include "core/json_parse.h"
 #include "readers/kineto/json_scan.h"
 
@@ -15,8 +16,11 @@ void parse_distributed(simdjson::dom::element value, TraceHeader& h) {
     return;
   const auto int_at = [&object](const char* key, std::optional<std::int64_t>& out) {
     std::int64_t v = 0;
+    std::string_view digits;
     if (object[key].get(v) == simdjson::SUCCESS)
       out = v;
+    else if (object[key].get(digits) == simdjson::SUCCESS)
+      out = to_number(digits);
   };
   int_at("rank", h.rank);
   int_at("world_size", h.world_size);

@@ -178,7 +178,7 @@ std::optional<std::int64_t> int_after(std::string_view text, std::string_view ke
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos)
     return std::nullopt;
-  const std::size_t from = text.find_first_not_of(" :\t\n\r", at + key.size());
+  const std::size_t from = text.find_first_not_of(" :\t\n\r\"", at + key.size());
   if (from == std::string_view::npos)
     return std::nullopt;
   std::int64_t v = 0;
