@@ -46,6 +46,12 @@ std::string these_steps(std::size_t steps) {
   return steps == 1 ? "this one step" : fmt::format("these {} steps", steps);
 }
 
+/// Returns " in most steps": the test trims the steps of a rank, so one long step does not count.
+/// excess.
+const char* in_most(std::size_t steps) {
+  return steps > 2 ? " in most steps" : "";
+}
+
 /// Returns "1 call" or "1.50 calls".
 std::string amount(double value, const char* one, const char* several) {
   const double whole = std::round(value);
@@ -131,11 +137,11 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
                    " cannot show a slow rank: the differences between the ranks vary by more "
                    "than a step";
   else
-    out.evidence = fmt::format("{} can show an excess of {} ms per step ({}) or more; an excess "
+    out.evidence = fmt::format("{} can show an excess of {} ms per step ({}) or more{}; an excess "
                                "below {} % is not reported{}",
                                steps, least < most ? range3(least, most) : number3(most),
                                (least < most ? "at most " : "") + percent_text(percent),
-                               kDeviceSpreadPercent, dependence_note(dependence));
+                               in_most(longest), kDeviceSpreadPercent, dependence_note(dependence));
   if (tested.size() > 1)
     out.evidence += "; the test is over all ranks of all configurations, so a test of one "
                     "configuration alone (rankscope top) can show less";
@@ -417,9 +423,9 @@ Finding no_late_rank(const RankTest& test) {
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   set_headline(out, "No rank starts collectives significantly later than the other members");
-  out.evidence = fmt::format("{} can show a lateness of {} \u00b5s or more{}",
+  out.evidence = fmt::format("{} can show a lateness of {} \u00b5s or more{}{}",
                              capital(these_steps(test.steps)), number3(test.least_visible),
-                             dependence_note(test.dependence));
+                             in_most(test.steps), dependence_note(test.dependence));
   return out;
 }
 

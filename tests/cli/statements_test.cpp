@@ -560,5 +560,81 @@ TEST_F(Statements, C23RanksThatScatterStayOnOneClock) {
   EXPECT_TRUE(together.says("is waiting for the last member to start")) << together.all();
 }
 
+// Equal steps of 20 ms, of which the GPU works 8 ms: the idle time between steps is known only if
+// their numbers are consecutive, so total and idle time of these runs cannot be compared.
+TEST_F(Statements, IdleTimeBetweenStepsNeedsConsecutiveNumbers) {
+  const auto run_of = [this](const std::string& name,
+                             const std::vector<std::vector<int>>& numbers) {
+    HandRun run(static_cast<int>(numbers.size()));
+    for (std::size_t r = 0; r < numbers.size(); ++r)
+      for (std::size_t s = 0; s < numbers[r].size(); ++s) {
+        const double at = static_cast<double>(s) * HandRun::kStepUs;
+        const double us = 8000 + 10 * scatter(static_cast<int>(r), static_cast<int>(s));
+        run.rank(static_cast<int>(r))
+            .annotation(fmt::format("ProfilerStep#{}", numbers[r][s]), at, HandRun::kStepUs - 10)
+            .kernel("work", at + 10, at + 20, us);
+      }
+    return run.write(folder_, name);
+  };
+  const std::vector<int> six = {0, 1, 2, 3, 4, 5};
+  const std::vector<int> three = {0, 1, 2};
+  const std::string whole = run_of("whole", {six, six});
+  for (const std::string& other :
+       {run_of("gaps", {{0, 2, 4, 6, 8, 10}, {0, 2, 4, 6, 8, 10}}),
+        run_of("short", {three, {0, 1}}), run_of("long", {{0, 1}, three})})
+    for (const auto& [base, test] : {std::pair(whole, other), std::pair(other, whole)}) {
+      const Said said = compared(base, test);
+      EXPECT_TRUE(said.code() == 0 || said.code() == 4) << said.all();
+      EXPECT_FALSE(said.says("% worse") || said.says("% better")) << said.all();
+      EXPECT_FALSE(said.has("step-time")) << said.all();
+    }
+  // a sweep of such runs has no fastest configuration
+  const std::string sweep = folder_.path("sweep");
+  run_of("sweep/256thread/nccl_56channels", {six, six});
+  run_of("sweep/512thread/nccl_56channels", {{0, 2, 4, 6, 8, 10}, {0, 2, 4, 6, 8, 10}});
+  const Said ranked = analyzed(sweep);
+  EXPECT_FALSE(ranked.has("fastest") || ranked.has("slower-configuration")) << ranked.all();
+  // the same numbers again are further steps
+  const Said restarted =
+      compared(whole, run_of("restarted", {{0, 1, 2, 0, 1, 2}, {0, 1, 2, 0, 1, 2}}));
+  EXPECT_EQ(restarted.code(), 0) << restarted.all();
+  EXPECT_FALSE(restarted.says("% worse") || restarted.says("% better")) << restarted.all();
+}
+
+// Equal steps: only the traces have different lengths.
+TEST_F(Statements, TracesOfDifferentLengthsAreNotRanked) {
+  const auto us = [](int rank, int step) { return 8000 + 10 * scatter(rank, step); };
+  compute_run(folder_, "sweep/256thread/nccl_56channels", 2, 2, us);
+  compute_run(folder_, "sweep/512thread/nccl_56channels", 2, 6, us);
+  const Said said = analyzed(folder_.path("sweep"));
+  EXPECT_TRUE(said.has("not-ranked")) << said.all();
+  EXPECT_FALSE(said.says("lowest mean time")) << said.all();
+  EXPECT_TRUE(said.says("2 to 6 steps")) << said.all();
+}
+
+// A configuration that varies much hides no difference between two others.
+TEST_F(Statements, PairsOfConfigurationsThatDifferAreNotEqual) {
+  const std::vector<std::pair<double, double>> times = {{7500, 4000}, {9500, 20}, {10000, 20}};
+  for (std::size_t c = 0; c < times.size(); ++c) {
+    HandRun run(2);
+    double at = 0;
+    for (int s = 0; s < 16; ++s) {
+      const double us =
+          std::round(times[c].first + times[c].second * scatter(static_cast<int>(c), s));
+      for (int r = 0; r < 2; ++r)
+        run.rank(r)
+            .annotation(fmt::format("ProfilerStep#{}", s), at, us)
+            .kernel("work", at + 10, at + 20, us - 50);
+      at += us + 10;
+    }
+    run.write(folder_, fmt::format("sweep/{}thread/nccl_56channels", 128 << c));
+  }
+  const Said said = analyzed(folder_.path("sweep"));
+  EXPECT_FALSE(said.says("No significant difference in step time")) << said.all();
+  EXPECT_FALSE(said.says("no significant difference")) << said.all();
+  EXPECT_NE(said.finding("fastest").evidence.find("; 512 threads take 0.5"), std::string::npos)
+      << said.all();
+}
+
 } // namespace
 } // namespace rankscope
