@@ -449,6 +449,21 @@ TEST_F(Discovery, RanksMissingAtTheEndAreToldByTheHeads) {
   EXPECT_TRUE(diag_.data_lost());
 }
 
+// Of another file with a rank's name, the headers say that it belongs to no rank. Some writers put
+// the numbers in quotes.
+TEST_F(Discovery, AFileBeyondTheWorldMakesNoRankMissing) {
+  for (const int rank : {0, 1, 2})
+    file(fmt::format("rank{}.json", rank),
+         fmt::format(
+             R"({{"distributedInfo": {{"rank": "{}", "world_size": "3"}}, "traceEvents": []}})",
+             rank));
+  file("rank9_config.json", R"({"schemaVersion": 1})");
+  const Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1, 2, 9}));
+  EXPECT_TRUE(run->missing_ranks.empty());
+}
+
 // Two nodes whose launchers number the ranks of each node from 0.
 TEST_F(Discovery, RanksOfNodesThatCountFromZeroComeFromTheHeaders) {
   const auto header = [](int rank) {

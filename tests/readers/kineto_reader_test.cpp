@@ -103,6 +103,15 @@ TEST(KinetoReader, HeaderBeforeAndAfterTheEvents) {
   EXPECT_EQ(t->header.other.at(0).second, R"({"a": [1, "]"]})");
 }
 
+TEST(KinetoReader, NumbersOfTheHeaderInQuotes) {
+  const auto t =
+      read_text(R"({"distributedInfo": {"rank": "3", "world_size": "8"}, "traceEvents": [)" +
+                event("k", "1", "2") + "]}");
+  ASSERT_TRUE(t) << t.error().message();
+  EXPECT_EQ(t->header.rank, 3);
+  EXPECT_EQ(t->header.world_size, 8);
+}
+
 TEST(KinetoReader, BareArrayAndStringTimesAndTextIds) {
   const auto t = read_text(R"([{"name": "a<\"=\u00b5", "ph": "X", "cat": "cpu_op", "pid": "p",
       "tid": "", "ts": "10", "dur": "1.5"},
