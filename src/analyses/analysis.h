@@ -17,7 +17,7 @@ namespace rankscope {
 
 /// The values of the report flags, with units in the names.
 struct ReportOptions {
-  bool include_unlinked_kernels = false;
+  bool include_unlinked_kernels = true; ///< gpu_timeline counts GPU work without a launch
   bool memset_as_memory = false; ///< gpu_timeline: memsets count as copies, not as computation
   double micro_idle_us = 0;      ///< 0 = one idle_time row
   bool kernel_summary = true;

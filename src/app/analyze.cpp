@@ -95,7 +95,6 @@ std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
 
 ReportOptions sweep_report_options() {
   ReportOptions out;
-  out.include_unlinked_kernels = true;
   out.short_kernel_threshold_us = 50;
   return out;
 }

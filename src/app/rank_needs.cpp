@@ -67,21 +67,11 @@ constexpr PartName kBatchFact{"batch", kBatchPartVersion};
 constexpr PartName kPageFact{"page", kRankPageVersion};
 constexpr PartName kJobFact{"job", kRankGraphVersion};
 
-/// Returns the options with all GPU work counted, including work without a launch in the trace. All
-/// commands over ranks count GPU work in this way.
-ReportOptions with_all_work(ReportOptions options) {
-  options.include_unlinked_kernels = true;
-  return options;
-}
-ReportOptions counted_options() {
-  return with_all_work({});
-}
-
 /// Returns the options that determine the timeline as text, for facts of one trace inside its
-/// report; "" if they are the same as in counted_options().
+/// report; "" if they are the defaults.
 std::string counting_text(const ReportOptions& options) {
   const TimelineKey key{options};
-  return key == TimelineKey{counted_options()}
+  return key == TimelineKey{ReportOptions{}}
              ? ""
              : fmt::format("unlinked={} recompute={} compat={} micro_idle_us={} memset={}",
                            key.launchers.unlinked, key.launchers.recompute, key.launchers.compat,
@@ -194,18 +184,18 @@ BatchNeeds::BatchNeeds(Needs& needs, const BatchOptions& options)
       notes(need_notes(needs)) {}
 
 AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeOptions& given)
-    : record(need_record(needs, counted_options())), gemms(need_gemms(needs, given)),
+    : record(need_record(needs, {})), gemms(need_gemms(needs, given)),
       compared(needs.add<ComparedRank>(kComparedFact, "",
                                        [](const RankItem&, const LoadedTrace& trace) {
-                                         const ReportOptions options = counted_options();
+                                         const ReportOptions options;
                                          return ComparedRank{trace.shared(TimelineKey{options}),
                                                              trace.shared(OpsSummaryKey{options})};
                                        })),
       collectives(need_collectives(needs)), identity(need_identity(needs)),
-      diagnostics(need_diagnostics(needs, counted_options(), kNotedPercent)) {}
+      diagnostics(need_diagnostics(needs, {}, kNotedPercent)) {}
 
 ReportOptions compare_report_options() {
-  ReportOptions options = counted_options(); // as in the single-configuration scripts
+  ReportOptions options; // as in the single-configuration scripts
   options.short_kernel_threshold_us = 50;
   options.per_step = true;
   return options;
@@ -214,7 +204,7 @@ ReportOptions compare_report_options() {
 CompareNeeds::CompareNeeds(Needs& needs)
     : part(needs.add<ComparePart>(kCompareFact, "",
                                   [](const RankItem& item, const LoadedTrace& trace) {
-                                    const ReportOptions options = counted_options();
+                                    const ReportOptions options;
                                     return ComparePart{item.file.rank,
                                                        rank_timeline(trace, options),
                                                        operator_times(trace, options),
@@ -222,16 +212,15 @@ CompareNeeds::CompareNeeds(Needs& needs)
                                                        {}};
                                   })),
       collectives(need_collectives(needs)), identity(need_identity(needs)),
-      diagnostics(need_diagnostics(needs, counted_options(), std::nullopt)) {}
+      diagnostics(need_diagnostics(needs, {}, std::nullopt)) {}
 
-ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
-  ReportOptions options = with_all_work(given);
+ReportOptions top_options(const LoadedTrace& trace, ReportOptions options) {
   choose_gpu(trace.trace, options);
   return options;
 }
 
 std::string top_options_text(const ReportOptions& options) {
-  return counting_text(with_all_work(options)) + gpu_arch_text(options.gpu_arch);
+  return counting_text(options) + gpu_arch_text(options.gpu_arch);
 }
 
 TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options, bool causes)
@@ -239,9 +228,8 @@ TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options, bool causes)
                               [options](const RankItem&, const LoadedTrace& trace) {
                                 return top_rank_of(trace, top_options(trace, options));
                               })),
-      record(need_record(needs, with_all_work(options))), collectives(need_collectives(needs)),
-      identity(need_identity(needs)),
-      diagnostics(need_diagnostics(needs, with_all_work(options), 0)) {
+      record(need_record(needs, options)), collectives(need_collectives(needs)),
+      identity(need_identity(needs)), diagnostics(need_diagnostics(needs, options, 0)) {
   if (causes)
     graph = need_graph(needs);
 }
@@ -254,9 +242,9 @@ void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) cons
 }
 
 WhyNeeds::WhyNeeds(Needs& needs)
-    : graph(need_graph(needs)), record(need_record(needs, counted_options())),
+    : graph(need_graph(needs)), record(need_record(needs, {})),
       collectives(need_collectives(needs)), identity(need_identity(needs)),
-      diagnostics(need_diagnostics(needs, counted_options(), 0)) {}
+      diagnostics(need_diagnostics(needs, {}, 0)) {}
 
 FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options, std::size_t ranks) {
   return needs.add<RankPage>(
@@ -275,7 +263,7 @@ Result<RankPage> page_of_bytes(std::string_view bytes) {
 }
 
 SweepPageNeeds::SweepPageNeeds(Needs& needs, const ReportOptions& options)
-    : record(need_record(needs, counted_options())),
+    : record(need_record(needs, {})),
       gemms(need_gemms(needs, {options, kGemmsOfPage, GemmRanking::kRange}, false)),
       collectives(need_collectives(needs)), identity(need_identity(needs)) {}
 

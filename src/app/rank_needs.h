@@ -76,7 +76,7 @@ struct CompareNeeds {
 /// Returns a text that contains all options on which the facts of `top` depend.
 [[nodiscard]] std::string top_options_text(const ReportOptions& options);
 /// Returns the options of the metrics of `top`: rooflines of the GPU, and all GPU work counted.
-[[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given);
+[[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, ReportOptions options);
 struct TopNeeds {
   FactOf<TopRank> rank;
   FactOf<RankRecord> record;

@@ -337,7 +337,7 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted, const Pass& pa
     rank.linked = true;
   }
   RS_TRY(rank.facts, pass.needs.extract({*rank.plan, *rank.file, 0, 0}, trace));
-  ReportOptions options = wanted.linked ? record_options() : ReportOptions{};
+  ReportOptions options;
   options.gpu_arch = request_.gpu_arch;
   choose_gpu(trace.trace, options);
   if (!wanted.sheets.empty()) {

@@ -57,7 +57,7 @@ void add_counting(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   app.add(options::step, r.step, "report only ProfilerStep N, or the steps A to B (A:B)");
   app.add(kMemset, r.memset_as_memory);
-  app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
+  app.add_flag("--include-unlinked-kernels", f.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline (default unless --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
                "end each kernel where the next kernel of its stream starts");
@@ -164,7 +164,8 @@ ReportRequest report_request(const ReportFlags& f) {
   options.short_kernels = !f.no_short_kernels;
   options.coll_analysis = !f.no_coll_analysis;
   options.compat_tracelens = f.compat != Compat::kNone;
-  options.include_unlinked_kernels |= f.compat == Compat::kNone; // as in every other command
+  options.include_unlinked_kernels =
+      f.include_unlinked_kernels || f.compat == Compat::kNone; // the reference leaves them out
   options.compat_inference = f.compat == Compat::kTracelensInference;
   options.sheets.insert(f.sheets.begin(), f.sheets.end());
   out.serving_steps.window.compat = options.compat_tracelens;

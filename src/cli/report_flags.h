@@ -13,6 +13,7 @@ struct ReportFlags {
   std::vector<std::string> traces;
   std::vector<std::string> sheets;
   Compat compat = Compat::kNone;
+  bool include_unlinked_kernels = false;
   bool no_kernel_summary = false;
   bool no_short_kernels = false;
   bool no_coll_analysis = false;

@@ -70,6 +70,30 @@ TEST_F(ProfileRocprof, AFileThatWasThereBeforeIsNotTaken) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("out/rocprof/results.csv")));
 }
 
+// rocprofv3 --kernel-trace records kernels and no launches. All commands count these kernels.
+TEST_F(ProfileRocprof, KernelsWithoutLaunchesAreInTheTimeline) {
+  std::string kernels = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Dispatch_Id\","
+                        "\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\","
+                        "\"End_Timestamp\"\n";
+  for (int i = 0; i < 20; ++i)
+    kernels += "\"KERNEL_DISPATCH\",\"Agent 1\",1,10," + std::to_string(i) + ",1,\"k\"," +
+               std::to_string(i + 1) + "," + std::to_string(1000000 + i * 100000) + "," +
+               std::to_string(1050000 + i * 100000) + "\n";
+  folder_.write("kernels.csv", kernels);
+  folder_.write("k.json", R"({"tools": {"k": {"shell": true, "cmd": "cp kernels.csv \"$TO\"; ",
+      "env_vars": {"TO": "{out}/9_kernel_trace.csv"},
+      "produces": [{"path": "{out}/*", "check": "trace"}]}}})");
+  const RunResult r = profile({"--tools-config", "k.json", "--tool", "k"}, {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("1.950"), std::string::npos) << r.err;
+  EXPECT_EQ(test::run_binary({"report", folder_.path("out/k/9_kernel_trace.csv"), "--csv-dir",
+                              folder_.path("csv")})
+                .code,
+            0);
+  EXPECT_NE(test::bytes_of(folder_.path("csv/gpu_timeline.csv")).find("total_time,1.95"),
+            std::string::npos);
+}
+
 // HA-B6: a trace without GPU events must not give a timeline of zeros.
 TEST_F(ProfileRocprof, ATraceWithoutGpuEventsHasNoTimeline) {
   folder_.write("more.json", R"({"tools": {"host": {"env_vars": {"TRACE": "{out}/trace.json"},

@@ -62,7 +62,6 @@ RS_FUZZ_TARGET(captures) {
     ReportOptions report;
     report.compat_tracelens = compat;
     report.compat_inference = compat;
-    report.include_unlinked_kernels = true;
     (void)build_report(*trace, report);
   }
 }

@@ -24,7 +24,6 @@ std::optional<ComparedRun> run_of(std::string_view bytes, const char* label) {
   if (!written || !loaded)
     return std::nullopt;
   ReportOptions options;
-  options.include_unlinked_kernels = true;
   options.per_step = true;
   ComparedRun run;
   run.label = label;

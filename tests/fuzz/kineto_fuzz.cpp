@@ -39,7 +39,6 @@ RS_FUZZ_TARGET(kineto) {
   loaded.trace = std::move(*complete);
   ReportOptions report;
   report.detect_recompute = true;
-  report.include_unlinked_kernels = true;
   report.include_overlap_info = true;
   report.include_call_stack = true;
   report.enable_pseudo_ops = true;

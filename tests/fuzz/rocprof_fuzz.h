@@ -47,7 +47,6 @@ inline void through_all(const std::string& path) {
     loaded.tree = CallTree::build(trace);
     loaded.trace = std::move(trace);
     ReportOptions options;
-    options.include_unlinked_kernels = true;
     options.per_step = true;
     (void)build_report(loaded, options);
     return {};

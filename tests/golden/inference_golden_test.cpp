@@ -22,6 +22,7 @@ using golden::text_of;
 ReportOptions reference_options() {
   ReportOptions options;
   options.compat_tracelens = true;
+  options.include_unlinked_kernels = false;
   options.compat_inference = true;
   options.enable_pseudo_ops = true;
   options.group_by_parent_module = true;

@@ -131,6 +131,7 @@ bool without_rows(const golden::Csv& table) {
 void compare_report(const fs::path& trace, const fs::path& folder, ReportOptions options,
                     ReportGoldenTally& tally) {
   options.compat_tracelens = true;
+  options.include_unlinked_kernels = false;
   options.kernel_summary = fs::exists(folder / "kernel_summary.csv");
   options.short_kernels = fs::exists(folder / "short_kernels_summary.csv");
   LoadOptions load;

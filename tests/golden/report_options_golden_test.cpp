@@ -16,7 +16,7 @@ using Change = void (*)(ReportOptions&);
 const std::vector<std::pair<std::string, Change>>& changes() {
   static const std::vector<std::pair<std::string, Change>> kAll = {
       {"plain", [](ReportOptions&) {}},
-      {"unlinked", [](ReportOptions& o) { o.include_unlinked_kernels = true; }},
+      {"linked", [](ReportOptions& o) { o.include_unlinked_kernels = false; }},
       {"memset", [](ReportOptions& o) { o.memset_as_memory = true; }},
       {"micro idle", [](ReportOptions& o) { o.micro_idle_us = 3; }},
       {"short kernels", [](ReportOptions& o) { o.short_kernel_threshold_us = 4; }},

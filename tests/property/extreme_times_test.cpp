@@ -130,7 +130,6 @@ void expect_no_negative_length(const Report& report, const std::string& what) {
 std::vector<ReportOptions> all_options() {
   std::vector<ReportOptions> out(4);
   ReportOptions& all = out[1];
-  all.include_unlinked_kernels = true;
   all.micro_idle_us = 5;
   all.detect_recompute = true;
   all.include_overlap_info = true;
@@ -142,6 +141,7 @@ std::vector<ReportOptions> all_options() {
   all.gpu_arch = "MI300X";
   out[2].per_step = true;
   out[3].compat_tracelens = true;
+  out[3].include_unlinked_kernels = false;
   return out;
 }
 

@@ -51,11 +51,10 @@ struct LauncherIndex {
 
 struct LaunchersKey {
   using Value = LauncherIndex;
-  bool unlinked = false;  ///< total_ns includes GPU events without a launch
-  bool recompute = false; ///< mark recomputed work
-  bool compat = false;    ///< follow the reference
-  LaunchersKey() = default;
-  LaunchersKey(const ReportOptions& o)
+  bool unlinked;  ///< total_ns includes GPU events without a launch
+  bool recompute; ///< mark recomputed work
+  bool compat;    ///< follow the reference
+  LaunchersKey(const ReportOptions& o = {})
       : unlinked(o.include_unlinked_kernels), recompute(o.detect_recompute),
         compat(o.compat_tracelens) {}
   auto operator<=>(const LaunchersKey&) const = default;

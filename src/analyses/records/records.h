@@ -103,10 +103,6 @@ struct FindingRecord {
 };
 [[nodiscard]] const Schema<FindingRecord>& finding_record_schema();
 
-/// Returns the options for records. These are the options of `top`, so that both show the same
-/// values.
-[[nodiscard]] ReportOptions record_options();
-
 /// Returns all tables of records, for the dictionary of columns.
 [[nodiscard]] std::vector<SheetInfo> record_sheets();
 

@@ -44,14 +44,8 @@ template <class R, class Get> void add_kinds(Schema<R>& schema, std::string_view
 
 } // namespace
 
-ReportOptions record_options() {
-  ReportOptions options;
-  options.include_unlinked_kernels = true; // as in every other command
-  return options;
-}
-
 std::vector<StepRecord> step_records(const LoadedTrace& trace, const RecordPlace& place) {
-  const std::vector<StepTimes> times = step_times_of(trace, record_options());
+  const std::vector<StepTimes> times = step_times_of(trace, {});
   std::unordered_map<std::int64_t, const StepTimes*> by_number;
   for (const StepTimes& t : times)
     by_number.try_emplace(t.step, &t);
@@ -105,7 +99,7 @@ RankRecordRow rank_record(const LoadedTrace& loaded, const RecordPlace& place) {
   out.linked = static_cast<std::int64_t>(loaded.tree.linked_count());
   out.steps = static_cast<std::int64_t>(profiler_steps(trace).size());
   out.input_bytes = static_cast<std::int64_t>(trace.input_bytes);
-  for (const TimelineRow& row : loaded.shared(TimelineKey{record_options()}))
+  for (const TimelineRow& row : loaded.shared(TimelineKey{ReportOptions{}}))
     out.ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }
@@ -139,7 +133,7 @@ const Schema<RankRecordRow>& rank_record_schema() {
 }
 
 std::vector<IdleRecord> idle_records(const LoadedTrace& trace, const RecordPlace& place) {
-  const ReportOptions options = record_options();
+  const ReportOptions options;
   const IdleTime& idle = trace.shared(IdleKey{options});
   std::int64_t total = 0;
   for (const TimelineRow& row : trace.shared(TimelineKey{options}))

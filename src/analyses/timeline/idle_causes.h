@@ -49,9 +49,8 @@ struct IdleTime {
 /// GPU events. Recomputed work is included.
 struct IdleKey {
   using Value = IdleTime;
-  bool unlinked = false; ///< GPU work without a launch in the trace counts too
-  IdleKey() = default;
-  IdleKey(const ReportOptions& o) : unlinked(o.include_unlinked_kernels) {}
+  bool unlinked; ///< GPU work without a launch in the trace counts too
+  IdleKey(const ReportOptions& o = {}) : unlinked(o.include_unlinked_kernels) {}
   auto operator<=>(const IdleKey&) const = default;
 };
 [[nodiscard]] IdleTime compute(const LoadedTrace& trace, const IdleKey& key);
