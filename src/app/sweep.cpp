@@ -350,9 +350,12 @@ private:
         break;
       }
       race.add_round(*values);
-      const std::string& leader = request_.settings[race.outcome().leader].configuration.label;
-      say(fmt::format("round {}: {} of {} settings are left, {} leads", round, race.left().size(),
-                      request_.settings.size(), leader));
+      const RaceOutcome outcome = race.outcome();
+      say(fmt::format("round {}: {} of {} settings are left, {}", round, race.left().size(),
+                      request_.settings.size(),
+                      outcome.shared == 0
+                          ? "the default has no value"
+                          : request_.settings[outcome.leader].configuration.label + " leads"));
       const auto now = std::chrono::steady_clock::now();
       if (request_.budget.count() > 0 && now - begin + (now - round_begin) > request_.budget) {
         say("the next round would exceed the time limit (--budget)");

@@ -172,28 +172,31 @@ Finding search_finding(const Race& race, const std::vector<std::string>& labels,
   out.scope = FindingScope::kThisRun;
   if (!outcome.gain) {
     set_headline(out, "No setting is recommended in place of " + usual);
-    out.evidence = outcome.leader == default_setting
-                       ? fmt::format("The default leads after {}", rounds)
-                       : fmt::format("{} leads, but a comparison needs two rounds", leader);
+    out.evidence =
+        outcome.shared == 0 ? "The default has no value, so no setting is compared with it"
+        : outcome.leader == default_setting ? fmt::format("The default leads after {}", rounds)
+        : outcome.shared < 2
+            ? fmt::format("{} leads, but a comparison needs two rounds", leader)
+            : fmt::format("{} leads, but two equal differences do not show how much rounds scatter",
+                          leader);
     return out;
   }
   set_interval(out, outcome.gain->difference, outcome.gain->half_width, setting_unit(metric));
   const char* const better = metric.higher_is_better ? "higher"
                              : metric.unit.empty()   ? "lower"
                                                      : "shorter";
-  const std::string gain =
-      fmt::format("{} {}", setting_value(outcome.gain->difference, metric), better);
+  const std::string gain = fmt::format("{} {} than the default",
+                                       setting_value(outcome.gain->difference, metric), better);
   const std::string how =
       fmt::format("95 % CI over all settings and rounds {}; paired by round, {}",
                   range3(*outcome.gain), rounds);
   if (outcome.recommended) {
-    set_headline(out,
-                 fmt::format("{} is recommended: {} than the default {}", leader, gain, usual));
+    set_headline(out, fmt::format("{} is recommended: {} {}", leader, gain, usual));
     out.evidence = how;
     return out;
   }
   set_headline(out, "No setting is recommended in place of " + usual);
-  out.evidence = fmt::format("{} leads, by {}, which is not significant; {}", leader, gain, how);
+  out.evidence = fmt::format("{} leads: {}, which is not significant; {}", leader, gain, how);
   return out;
 }
 

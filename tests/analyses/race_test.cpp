@@ -79,6 +79,27 @@ TEST(Race, AFailedRunLeavesAndTheDefaultStays) {
   EXPECT_FALSE(race.outcome().recommended);
 }
 
+// Setting 2 is dropped because it is worse than setting 1. When setting 1 fails, setting 2 takes
+// part again: it is better than the default.
+TEST(Race, ASettingReturnsWhenTheLeaderThatDroppedItFails) {
+  Race race(3, 0, 8);
+  race.add_round({20.0, 10.0, 15.0});
+  race.add_round({21.0, 11.1, 16.2});
+  EXPECT_EQ(race.left(), (std::vector<std::size_t>{0, 1}));
+  race.add_round({20.0, std::nullopt});
+  EXPECT_EQ(race.left(), (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(race.outcome().leader, 2U);
+  EXPECT_EQ(race.outcome().shared, 2U);
+}
+
+TEST(Race, ADefaultWithoutAValueIsComparedWithNothing) {
+  Race race(2, 0, 3);
+  race.add_round({std::nullopt, 10.0});
+  race.add_round({std::nullopt, 11.0});
+  EXPECT_EQ(race.outcome().leader, 0U);
+  EXPECT_EQ(race.outcome().shared, 0U);
+}
+
 TEST(Race, WithoutADifferenceOneInTwentyIsRecommendedAtMost) {
   std::size_t recommended = 0;
   for (unsigned seed = 0; seed < 1000; ++seed)

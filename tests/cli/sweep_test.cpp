@@ -463,6 +463,17 @@ TEST_F(SweepRuns, ASearchRunsWhatMayBeBestAndSaysByHowMuch) {
       << r.out;
 }
 
+TEST_F(SweepRuns, ASearchWhoseDefaultFailsDoesNotSayThatItLeads) {
+  const auto r = sweep(
+      {"-c", "28,56", "-t", "256", "--search", "--metric", "time ([0-9.]+)", "--repeats", "2"},
+      "test $NCCL_MAX_NCHANNELS = 56 && echo time 3");
+  EXPECT_EQ(r.code, 4);
+  EXPECT_NE(r.err.find("round 2: 2 of 2 settings are left, the default has no value"),
+            std::string::npos)
+      << r.err;
+  EXPECT_NE(r.out.find("The default has no value"), std::string::npos) << r.out;
+}
+
 TEST_F(SweepRuns, ASearchEndsWithItsBudgetAndWithoutFigures) {
   SweepWords flags = {"-c",       "28,56",          "-t",       "256",   "--search",
                       "--metric", "time ([0-9.]+)", "--budget", "0.0001"};

@@ -127,7 +127,8 @@ TEST(SettingFindings, ASearchRecommendsOnlyWhatIsSignificantlyBetter) {
   Race race(2, 0, 2);
   const SettingMetric ms{"ms", false};
   EXPECT_EQ(search_finding(race, {"d", "x"}, 0, ms).sentence(),
-            "No setting is recommended in place of d. The default leads after 0 rounds.");
+            "No setting is recommended in place of d. The default has no value, so no setting is "
+            "compared with it.");
   race.add_round({10.0, 8.0});
   EXPECT_NE(search_finding(race, {"d", "x"}, 0, ms).evidence.find("needs two rounds"),
             std::string::npos);
@@ -143,7 +144,25 @@ TEST(SettingFindings, ASearchRecommendsOnlyWhatIsSignificantlyBetter) {
   Race unsure(2, 0, 2);
   unsure.add_round({10.0, 9.0});
   unsure.add_round({10.0, 9.9});
-  EXPECT_EQ(search_finding(unsure, {"d", "x"}, 0, ms).rule, "no-recommendation");
+  const Finding none = search_finding(unsure, {"d", "x"}, 0, ms);
+  EXPECT_EQ(none.rule, "no-recommendation");
+  EXPECT_TRUE(none.evidence.starts_with(
+      "x leads: 0.550 ms shorter than the default, which is not significant; "))
+      << none.evidence;
+}
+
+TEST(SettingFindings, ASearchSaysWhyNothingIsCompared) {
+  const SettingMetric ms{"ms", false};
+  Race equal(2, 0, 2);
+  equal.add_round({10.0, 8.0});
+  equal.add_round({10.0, 8.0});
+  EXPECT_EQ(search_finding(equal, {"d", "x"}, 0, ms).evidence,
+            "x leads, but two equal differences do not show how much rounds scatter");
+  Race failed(2, 0, 4);
+  failed.add_round({std::nullopt, 8.0});
+  failed.add_round({std::nullopt, 8.1});
+  EXPECT_EQ(search_finding(failed, {"d", "x"}, 0, ms).evidence,
+            "The default has no value, so no setting is compared with it");
 }
 
 } // namespace

@@ -9,7 +9,8 @@
 namespace rankscope {
 
 Race::Race(std::size_t settings, std::size_t default_setting, std::size_t most_rounds)
-    : default_(default_setting), most_rounds_(most_rounds), left_(settings), times_(settings) {
+    : default_(default_setting), most_rounds_(most_rounds), left_(settings), worse_than_(settings),
+      times_(settings) {
   std::iota(left_.begin(), left_.end(), std::size_t{0});
 }
 
@@ -66,21 +67,32 @@ void Race::add_round(const std::vector<std::optional<double>>& times) {
     if (!times[i] && left_[i] != default_)
       gone.push_back(left_[i]);
   }
-  std::erase_if(
-      left_, [&](std::size_t setting) { return std::ranges::find(gone, setting) != gone.end(); });
+  const auto is_gone = [&](std::size_t setting) {
+    return std::ranges::find(gone, setting) != gone.end();
+  };
+  std::erase_if(left_, is_gone);
+  for (std::size_t setting = 0; setting < worse_than_.size(); ++setting)
+    if (worse_than_[setting] && is_gone(*worse_than_[setting])) {
+      worse_than_[setting].reset();
+      left_.insert(std::ranges::lower_bound(left_, setting), setting);
+    }
   const std::size_t best = leader();
   const double alpha = corrected_alpha(times_.size() - 1);
   std::erase_if(left_, [&](std::size_t setting) {
     if (setting == best || setting == default_)
       return false;
     const auto worse = interval(setting, best, alpha);
-    return worse && worse->difference - worse->half_width > 0;
+    if (!worse || worse->difference - worse->half_width <= 0)
+      return false;
+    worse_than_[setting] = best;
+    return true;
   });
 }
 
 RaceOutcome Race::outcome() const {
   RaceOutcome out;
   out.leader = leader();
+  out.shared = differences(out.leader, default_).size();
   if (out.leader == default_)
     return out;
   out.gain = interval(default_, out.leader, corrected_alpha((times_.size() - 1) * most_rounds_));

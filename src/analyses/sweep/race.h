@@ -14,6 +14,7 @@ namespace rankscope {
 struct RaceOutcome {
   /// The setting with the lowest mean over the rounds that it shares with the default.
   std::size_t leader = 0;
+  std::size_t shared = 0; ///< rounds in which the leader and the default have values
   /// Time saved compared with the default, from the pairs of runs in one round. nullopt with fewer
   /// than two such rounds, or if the default leads.
   std::optional<MeanDifference> gain;
@@ -35,7 +36,7 @@ public:
 
   [[nodiscard]] const std::vector<std::size_t>& left() const { return left_; }
   /// Adds one value for each setting of left(), in its order. nullopt: the run failed, so the
-  /// setting is dropped.
+  /// setting is dropped, and the settings that were dropped because of it take part again.
   void add_round(const std::vector<std::optional<double>>& times);
   /// Returns true if more rounds cannot help: all rounds are done, only the default is left, or
   /// only the default and a recommended leader are left.
@@ -52,6 +53,7 @@ private:
   std::size_t default_, most_rounds_;
   std::size_t rounds_ = 0;
   std::vector<std::size_t> left_;
+  std::vector<std::optional<std::size_t>> worse_than_; ///< by setting: the leader that dropped it
   std::vector<std::vector<std::optional<double>>> times_; ///< by setting, then by round
 };
 
