@@ -303,6 +303,12 @@ private:
     return labels;
   }
 
+  /// If settings do different work per step, stores the finding that they are not ranked.
+  void note_work(const RepeatedMetrics& repeated, const std::vector<Finding>& findings) {
+    if (!repeated.same_work)
+      not_ranked_ = not_ranked_finding(findings);
+  }
+
   /// Returns the value in this round for each remaining setting.
   Result<std::vector<std::optional<double>>> round_values(std::int64_t round,
                                                           const std::vector<std::size_t>& left) {
@@ -313,6 +319,7 @@ private:
       RepeatedMetrics repeated = repeated_settings(so_far->facts.records, request_.settings);
       all = std::move(repeated.settings);
       unit_ = repeated.unit;
+      note_work(repeated, so_far->facts.findings);
     }
     std::vector<std::optional<double>> out;
     bool any = false;
@@ -349,6 +356,8 @@ private:
         ctx_.partial = true;
         break;
       }
+      if (not_ranked_)
+        break;
       race.add_round(*values);
       const RaceOutcome outcome = race.outcome();
       say(fmt::format("round {}: {} of {} settings are left, {}", round, race.left().size(),
@@ -365,8 +374,9 @@ private:
     std::vector<std::string> labels;
     for (const SweepSetting& setting : request_.settings)
       labels.push_back(setting.configuration.label);
-    search_finding_ =
-        search_finding(race, labels, request_.default_setting, {unit_, request_.higher_is_better});
+    search_finding_ = not_ranked_ ? *not_ranked_
+                                  : search_finding(race, labels, request_.default_setting,
+                                                   {unit_, request_.higher_is_better});
     // runs that the race left out do not belong to the sweep
     std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
     return {};
@@ -389,7 +399,8 @@ private:
     out.analysis = std::move(*done);
     out.findings = out.analysis->facts.findings;
     const auto repeated = repeated_settings(out.analysis->facts.records, request_.settings);
-    if (request_.repeats > 1 && repeated.same_work) // the analysis names differences in work
+    note_work(repeated, out.findings);
+    if (request_.repeats > 1 && !not_ranked_)
       out.findings = compared(repeated.settings, repeated.unit);
     if (!metric_)
       for (SummaryRow& row : rows_)
@@ -549,6 +560,7 @@ private:
   std::vector<bool> warm_; ///< by setting: whether its warm-up runs are done
   std::optional<LogMetric> metric_;
   std::vector<SummaryRow> rows_;
+  std::optional<Finding> not_ranked_; ///< the settings do different work per step
   std::optional<Finding> search_finding_;
   std::string unit_; ///< unit of the values of rounds
   bool stopped_ = false;

@@ -200,6 +200,11 @@ Finding search_finding(const Race& race, const std::vector<std::string>& labels,
   return out;
 }
 
+std::optional<Finding> not_ranked_finding(const std::vector<Finding>& findings) {
+  const auto found = std::ranges::find(findings, rules::not_ranked.id, &Finding::rule);
+  return found == findings.end() ? std::nullopt : std::optional(*found);
+}
+
 Finding unused_settings(const std::vector<std::string>& labels) {
   Finding out = finding_of(rules::unused_settings, "settings", joined(labels, "and"));
   out.value = static_cast<double>(labels.size());

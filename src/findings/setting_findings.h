@@ -6,6 +6,7 @@
 #include "core/finding.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct SettingMetric {
 /// metric.
 [[nodiscard]] Finding search_finding(const Race& race, const std::vector<std::string>& labels,
                                      std::size_t default_setting, const SettingMetric& metric);
+
+/// Returns the finding that configurations are not ranked; nullopt if there is none.
+[[nodiscard]] std::optional<Finding> not_ranked_finding(const std::vector<Finding>& findings);
 
 /// Reports settings that the library did not use and that are therefore not compared.
 [[nodiscard]] Finding unused_settings(const std::vector<std::string>& labels);

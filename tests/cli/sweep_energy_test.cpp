@@ -104,6 +104,29 @@ END
   EXPECT_NE(r.out.find("The energy of the "), std::string::npos) << r.out;
 }
 
+// A batch of 32 takes longer than one of 16, because it does more work: neither is recommended.
+TEST_F(SweepEnergy, SettingsWithDifferentWorkAreNotRanked) {
+  const std::string script = R"(now=$(date +%s%N); sleep 0.5
+cat > $RANKSCOPE_RUN_DIR/rank0.json <<END
+{"schemaVersion":1,"baseTimeNanoseconds":$now,"traceEvents":[
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":100000,"dur":100000},
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":200000,"dur":100000},
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":110000,"dur":20,"args":
+ {"External id":1,"Input Dims":[[$NCCL_MAX_NCHANNELS,512],[512,512]],"Input type":["float","float"]}},
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":110005,"dur":5,
+ "args":{"correlation":1,"External id":1}},
+{"ph":"X","cat":"kernel","name":"Cijk_Ailk_Bljk_BBS_BH_MT128x128x32","pid":0,"tid":7,"ts":110010,
+ "dur":${NCCL_MAX_NCHANNELS}00,"args":{"device":0,"stream":7,"correlation":1,"External id":1}}],
+"distributedInfo":{"rank":0}}
+END
+)";
+  const auto search = sweep({"-c", "16,32", "--search"}, script);
+  EXPECT_EQ(search.code, 0) << search.err;
+  EXPECT_NE(search.out.find("do different work per step"), std::string::npos) << search.out;
+  EXPECT_EQ(search.out.find("recommended"), std::string::npos) << search.out;
+  EXPECT_EQ(column("joules_per_step").size(), 2U); // one round shows it
+}
+
 TEST_F(SweepEnergy, TheProcessorsAreCountedWhereTheirCounterCanBeRead) {
   const test::TempFolder host; // no GPU
   host.write("class/powercap/intel-rapl:0/name", "package-0\n");
