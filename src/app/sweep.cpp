@@ -415,7 +415,7 @@ private:
   }
 
   /// Adds the findings about the energy of settings: per profiler step if each run with energy has
-  /// step energy, else per run.
+  /// step energy, else per run. Steps with different work are not compared.
   void compare_energy(FinishedSweep& out) const {
     bool stepped = true;
     bool any = false;
@@ -424,7 +424,7 @@ private:
         any = true;
         stepped = stepped && row.joules_per_step;
       }
-    if (!any)
+    if (!any || (stepped && not_ranked_))
       return;
     std::vector<RepeatedSetting> settings;
     for (const SweepSetting& setting : request_.settings)

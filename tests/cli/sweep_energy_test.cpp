@@ -124,7 +124,12 @@ END
   EXPECT_EQ(search.code, 0) << search.err;
   EXPECT_NE(search.out.find("do different work per step"), std::string::npos) << search.out;
   EXPECT_EQ(search.out.find("recommended"), std::string::npos) << search.out;
+  EXPECT_EQ(search.out.find("J per step"), std::string::npos) << search.out;
   EXPECT_EQ(column("joules_per_step").size(), 2U); // one round shows it
+  const auto repeated = sweep({"-c", "16,32", "--repeats", "3", "--analyze"}, script);
+  EXPECT_EQ(repeated.code, 0) << repeated.err;
+  EXPECT_NE(repeated.out.find("do different work per step"), std::string::npos) << repeated.out;
+  EXPECT_EQ(repeated.out.find("J per step"), std::string::npos) << repeated.out;
 }
 
 TEST_F(SweepEnergy, TheProcessorsAreCountedWhereTheirCounterCanBeRead) {
