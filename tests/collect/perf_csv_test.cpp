@@ -108,6 +108,12 @@ TEST(PerfCsv, RowsByTheExitStatusAndWithTheFlag) {
                 host + ",docker,,,2,x,,FAILURE,,1.500,,,,,12,\n");
   EXPECT_EQ(row(nullptr, {}), "m,,1,,,,--n 'a b',profiled=true,,,,img,," + host +
                                   ",docker,,,,,,FAILURE,,1.500,,,,,12,\n");
+  // as in the manifest, secrets are masked
+  model.arguments = request.plan.command = {"app", "--api-key=hunter2", "--token", "hunter3"};
+  for (const std::string& text : {row(nullptr, {}), row(&model, {})}) {
+    EXPECT_NE(text.find("'--api-key=***' --token '***'"), std::string::npos) << text;
+    EXPECT_EQ(text.find("hunter"), std::string::npos) << text;
+  }
 }
 
 TEST(PerfCsv, RowsAreAppendedBelowOneHeader) {

@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/noncopyable.h"
 #include "collect/leading_number.h"
+#include "collect/secrets.h"
 #include "os/output_file.h"
 
 #include <algorithm>
@@ -286,7 +287,8 @@ std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request
   set_gpus(model, environment, row);
   const std::vector<std::string> arguments(command.begin() + (command.empty() ? 0 : 1),
                                            command.end());
-  row.set("args", quoted_command(model == nullptr ? arguments : model->arguments));
+  row.set("args",
+          quoted_command(masked_arguments(model == nullptr ? arguments : model->arguments)));
   row.set("tags", tags_of(model, !request.plan.tools.empty()));
   if (model != nullptr) {
     row.set("training_precision", model->precision);
