@@ -358,6 +358,18 @@ GpuReading reading_of(double w, std::optional<double> joules) {
   return r;
 }
 
+// A short kernel shows in one sample of 200: on average, the GPU is busy for less than 1 %.
+TEST(GpuAccumulator, AShortLoadIsNotLostInTheMean) {
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  GpuReading reading;
+  for (int i = 0; i < 200; ++i) {
+    reading.gpu_busy_pct = i == 50 ? 90 : 0;
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun, reading);
+  }
+  EXPECT_DOUBLE_EQ(a.summary().mean_busy_pct.value(), 0.45);
+  EXPECT_DOUBLE_EQ(a.summary().max_busy_pct.value(), 90);
+}
+
 // HA-B1: power varies with the sampling period, so each sample is at a maximum.
 TEST(GpuAccumulator, EnergyIsWhatTheCounterSays) {
   GpuAccumulator a(GpuIdentity{}, kSecondNs);

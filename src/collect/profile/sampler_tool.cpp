@@ -98,8 +98,8 @@ private:
       facts.push_back({all, profile::EnergyOfGpu{doubt}});
     profile::IdleDevices devices;
     for (const GpuSummary& g : s.gpus)
-      if (g.mean_busy_pct)
-        (*g.mean_busy_pct < 1 ? devices.idle : devices.busy)
+      if (g.max_busy_pct)
+        (*g.max_busy_pct < 1 ? devices.idle : devices.busy)
             .push_back(fmt::format("{}", g.gpu.index));
     if (!devices.idle.empty() && !is_short)
       facts.push_back({all, std::move(devices)});

@@ -174,6 +174,7 @@ void GpuAccumulator::add(std::int64_t t_ns, Phase was, Phase is, const GpuReadin
   raise(out_.peak_vram_b, reading.vram_used_b);
   raise(out_.vram_total_b, reading.vram_total_b);
   raise(out_.peak_temp_c, reading.temp_c);
+  raise(out_.max_busy_pct, reading.gpu_busy_pct);
   if (reading.gpu_busy_pct) {
     busy_sum_ += *reading.gpu_busy_pct;
     ++busy_samples_;

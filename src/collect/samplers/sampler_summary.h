@@ -40,7 +40,7 @@ struct GpuSummary {
   double lost_s = 0;  ///< time without any reading at the end of the run: the GPU went away
   double gap_s = 0;   ///< time between samples further apart than 2.5 periods, integrated as well
   std::optional<std::int64_t> peak_vram_b, vram_total_b;
-  std::optional<double> mean_busy_pct, peak_temp_c;
+  std::optional<double> mean_busy_pct, max_busy_pct, peak_temp_c;
 
   /// Returns "counter", "samples", "aliased" (only the range is known), or "" without energy.
   [[nodiscard]] const char* energy_source() const {
