@@ -390,7 +390,7 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
     return out;
   for (const ToolResult& tool : out.result.tools)
     for (const OutputFound& file : tool.outputs.files)
-      if (!file.empty && readable(file.path))
+      if (!file.empty() && readable(file.path))
         out.reports.push_back(report_of(file.path, out.out, session.threads));
   RS_CHECK(join_step_energy(prepared, out));
   return out;

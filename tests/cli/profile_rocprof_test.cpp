@@ -94,6 +94,23 @@ TEST_F(ProfileRocprof, KernelsWithoutLaunchesAreInTheTimeline) {
             std::string::npos);
 }
 
+// rocprofv3 lists the GPUs also if it records no kernel.
+TEST_F(ProfileRocprof, GpusOfTheMachineAreNoRecords) {
+  script("bin/rocprofv3", R"(#!/bin/sh
+while [ $1 != -- ]; do [ $1 = -d ] && out=$2; shift; done; shift
+mkdir -p $out/host
+printf 'Node_Id,Agent_Type\n0,CPU\n1,GPU\n' > $out/host/9_agent_info.csv
+echo Kind,Kernel_Name,Start_Timestamp,End_Timestamp > $out/host/9_kernel_trace.csv
+"$@"
+)");
+  const RunResult r = profile({"--tool", "rocprofv3"}, {"true"});
+  EXPECT_TRUE(has_code("empty-output")) << manifest();
+  EXPECT_NE(manifest().find("kernel_trace.csv has no records"), std::string::npos) << manifest();
+  EXPECT_NE(test::bytes_of(folder_.path("out/summary.txt")).find("empty   2 files, 0 records"),
+            std::string::npos)
+      << r.err;
+}
+
 // HA-B6: a trace without GPU events must not give a timeline of zeros.
 TEST_F(ProfileRocprof, ATraceWithoutGpuEventsHasNoTimeline) {
   folder_.write("more.json", R"({"tools": {"host": {"env_vars": {"TRACE": "{out}/trace.json"},

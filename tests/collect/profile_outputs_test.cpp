@@ -23,8 +23,36 @@ TEST(ProfileOutputs, RecordsAreCountedByTheKindOfFile) {
   EXPECT_EQ(records("a.json", "[1, 2, 3]", "json"), 3U);
   EXPECT_EQ(records("a.json", R"({"x": [1], "traceEvents": [1, 2]})", "trace"), 2U);
   EXPECT_EQ(records("a.json", R"({"traceEvents": []})", "trace"), 0U);
-  EXPECT_EQ(records("a.bin", "x", "bytes"), 1U);
+  EXPECT_EQ(records("a.json", R"({"rocprofiler-sdk-tool": [{"agents": [1, 2],
+      "buffer_records": {"kernel_dispatch": [], "hip_api": []}}]})",
+                    "trace"),
+            0U);
+  EXPECT_EQ(records("a.json", R"({"rocprofiler-sdk-tool": [{"buffer_records": {"hip_api": [1]},
+      "callback_records": {"counter_collection": [1, 2]}}]})",
+                    "trace"),
+            3U);
+  // a line break in quotes does not end a row
+  EXPECT_EQ(records("a.csv", "name,us\n\"a\nb\",1\n\"c\r\n\"\"d\"\"\",2\n", "csv"), 2U);
+  EXPECT_EQ(records("a.csv", "name,us\n" + std::string(200000, 'x') + ",1\n\"y", "csv"), 2U);
+  EXPECT_EQ(records("a.bin", "x", "bytes"), std::nullopt);
+  EXPECT_EQ(records("a.bin", "x", "trace"), std::nullopt);
+  EXPECT_EQ(records("9_agent_info.csv", "h\n1\n2\n", "trace"), std::nullopt);
   EXPECT_EQ(count_records(folder.path("none"), "bytes"), 0U);
+}
+
+TEST(ProfileOutputs, FilesWithoutCountedRecordsAreNoRecords) {
+  ToolOutputs outputs;
+  EXPECT_TRUE(outputs.empty());
+  outputs.files.push_back({"report.nsys-rep", "", 100, std::nullopt, ""});
+  EXPECT_FALSE(outputs.empty());
+  EXPECT_EQ(outputs.records(), std::nullopt);
+  outputs.files.push_back({"report.sqlite", "", 100, 0, ""});
+  EXPECT_TRUE(outputs.empty());
+  EXPECT_EQ(outputs.records(), 0U);
+  outputs.files.push_back({"more.sqlite", "", 100, 3, ""});
+  EXPECT_FALSE(outputs.empty());
+  EXPECT_EQ(outputs.records(), 3U);
+  EXPECT_EQ(outputs.bytes(), 300U);
 }
 
 TEST(ProfileOutputs, DatabasesAreCountedByTable) {

@@ -80,20 +80,15 @@ Json tools_json(const RunRequest& request, const RunResult& result) {
   Json out = Json::list();
   for (const ToolResult& t : result.tools) {
     Json tool = Json::object({{"name", t.name}, {"status", t.status}});
-    std::int64_t records = 0;
-    std::int64_t bytes = 0;
     Json files = Json::list();
-    for (const OutputFound& f : t.outputs.files) {
+    for (const OutputFound& f : t.outputs.files)
       files.items.push_back(
           Json::object({{"path", fs::path(f.path).lexically_relative(request.out).string()},
                         {"bytes", f.bytes},
                         {"records", f.records},
                         {"fnv1a64", f.hash}}));
-      records += static_cast<std::int64_t>(f.records);
-      bytes += static_cast<std::int64_t>(f.bytes);
-    }
-    tool.at("records") = records;
-    tool.at("bytes") = bytes;
+    tool.at("records") = t.outputs.records();
+    tool.at("bytes") = t.outputs.bytes();
     tool.at("files") = std::move(files);
     tool.at("missing") = t.outputs.missing;
     out.items.push_back(std::move(tool));
@@ -173,14 +168,10 @@ std::string summary_text(const RunIdentity& identity, const RunRequest& request,
                                   : "the command was not run");
   out += "command: " + quoted_command(masked_arguments(request.plan.argv)) + "\n";
   for (const ToolResult& t : result.tools) {
-    std::uint64_t records = 0;
-    std::uint64_t bytes = 0;
-    for (const OutputFound& f : t.outputs.files) {
-      records += f.records;
-      bytes += f.bytes;
-    }
-    out += fmt::format("{:<28}{:<8}{} files, {} records, {} bytes\n", t.name, t.status,
-                       t.outputs.files.size(), records, bytes);
+    const auto records = t.outputs.records();
+    out +=
+        fmt::format("{:<28}{:<8}{} files, {}{} bytes\n", t.name, t.status, t.outputs.files.size(),
+                    records ? fmt::format("{} records, ", *records) : "", t.outputs.bytes());
   }
   return out + findings_text(findings);
 }

@@ -1,6 +1,7 @@
 #include "collect/profile/outputs.h"
 
 #include "base/ascii.h"
+#include "base/csv.h"
 #include "base/fnv.h"
 #include "os/foreign_sqlite.h"
 
@@ -21,28 +22,47 @@ bool ends(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Returns the number of lines that are not empty, without the first such line.
+/// Returns the number of records that are not empty, without the first such record.
 std::uint64_t csv_rows(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::array<char, 65536> buffer;
-  std::uint64_t lines = 0;
-  bool something = false;
-  while (in.read(buffer.data(), buffer.size()), in.gcount() > 0)
-    for (std::streamsize i = 0; i < in.gcount(); ++i) {
-      const char c = buffer[static_cast<std::size_t>(i)];
-      if (c == '\n') {
-        lines += something ? 1 : 0;
-        something = false;
-      } else if (c != '\r') {
-        something = true;
-      }
+  std::string text;
+  std::vector<CsvField> fields;
+  std::size_t columns = 0; // of the first record
+  std::uint64_t records = 0;
+  while (in) {
+    const std::size_t before = text.size();
+    const std::size_t more = std::max<std::size_t>(before, 65536); // linear for long records too
+    text.resize(before + more);
+    in.read(text.data() + before, static_cast<std::streamsize>(more));
+    text.resize(before + static_cast<std::size_t>(in.gcount()));
+    std::string_view rest = text;
+    for (std::size_t used = 0; !rest.empty(); rest.remove_prefix(used)) {
+      if (next_csv_record(rest, !in, columns, fields, used) == CsvRecord::kNeedsMore)
+        break;
+      if (trimmed(rest.substr(0, used), "\r\n").empty())
+        continue;
+      columns = records++ == 0 ? fields.size() : columns;
     }
-  lines += something ? 1 : 0;
-  return lines > 0 ? lines - 1 : 0;
+    text.erase(0, text.size() - rest.size());
+  }
+  return records > 0 ? records - 1 : 0;
+}
+
+/// Returns the number of records of all kinds in the JSON of rocprofv3.
+std::uint64_t rocprof_records(simdjson::dom::array processes) {
+  std::uint64_t out = 0;
+  for (const simdjson::dom::element process : processes)
+    for (const char* group : {"buffer_records", "callback_records"})
+      if (simdjson::dom::object kinds; process[group].get(kinds) == simdjson::SUCCESS)
+        for (const auto kind : kinds)
+          if (simdjson::dom::array list; kind.value.get(list) == simdjson::SUCCESS)
+            out += list.size();
+  return out;
 }
 
 /// Returns the number of elements of a list, or of an object's traceEvents, else of its longest
-/// list. An object with other members counts as 1.
+/// list. An object with other members counts as 1. In the JSON of rocprofv3, records are in lists
+/// by kind.
 std::uint64_t json_records(const std::string& path) {
   std::error_code ec;
   const std::uint64_t bytes = fs::file_size(path, ec);
@@ -61,6 +81,8 @@ std::uint64_t json_records(const std::string& path) {
   dom::object object;
   if (root.get(object) != simdjson::SUCCESS)
     return 1;
+  if (object["rocprofiler-sdk-tool"].get(list) == simdjson::SUCCESS)
+    return rocprof_records(list);
   std::uint64_t longest = object.size() > 0 ? 1 : 0;
   for (const auto field : object)
     if (field.value.get(list) == simdjson::SUCCESS && field.key == "traceEvents")
@@ -101,6 +123,9 @@ std::uint64_t database_rows(const std::string& path, const std::string& table) {
 }
 
 std::string check_by_name(const std::string& path) {
+  for (const char* machine : {"agent_info", "sysinfo"}) // rows about GPUs, not about the run
+    if (contains(fs::path(path).filename().string(), machine))
+      return "bytes";
   if (ends(path, ".csv"))
     return "csv";
   if (ends(path, ".json"))
@@ -197,7 +222,28 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   return out;
 }
 
-std::uint64_t count_records(const std::string& path, const std::string& check) {
+std::uint64_t ToolOutputs::bytes() const {
+  std::uint64_t out = 0;
+  for (const OutputFound& file : files)
+    out += file.bytes;
+  return out;
+}
+
+std::optional<std::uint64_t> ToolOutputs::records() const {
+  std::optional<std::uint64_t> out;
+  for (const OutputFound& file : files)
+    if (file.records)
+      out = out.value_or(0) + *file.records;
+  return out;
+}
+
+bool ToolOutputs::empty() const {
+  if (const auto counted = records())
+    return *counted == 0;
+  return std::ranges::all_of(files, &OutputFound::empty);
+}
+
+std::optional<std::uint64_t> count_records(const std::string& path, const std::string& check) {
   std::error_code ec;
   const std::uint64_t bytes = fs::file_size(path, ec);
   if (ec || bytes == 0)
@@ -209,7 +255,7 @@ std::uint64_t count_records(const std::string& path, const std::string& check) {
     return json_records(path);
   if (kind.rfind("sqlite", 0) == 0)
     return database_rows(path, kind.size() > 7 ? kind.substr(7) : "");
-  return 1;
+  return std::nullopt;
 }
 
 std::vector<std::string> files_before(const ToolEntry& tool, const std::string& folder) {
@@ -248,7 +294,6 @@ ToolOutputs collect_outputs(const ToolEntry& tool, const std::string& tool_folde
       f.legacy = output.legacy;
       f.bytes = fs::file_size(f.path, ec);
       f.records = count_records(f.path, output.check);
-      f.empty = f.records == 0;
       f.hash = hash_of(f.path);
       out.files.push_back(std::move(f));
     }

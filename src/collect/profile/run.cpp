@@ -307,9 +307,7 @@ private:
       for (const auto& native : r_.natives)
         count_by(*native, t);
       const bool failed = std::find(failed_.begin(), failed_.end(), tool.name) != failed_.end();
-      const bool all_empty = std::all_of(t.outputs.files.begin(), t.outputs.files.end(),
-                                         [](const OutputFound& f) { return f.empty; });
-      const bool empty = !tool.produces.empty() && all_empty;
+      const bool empty = !tool.produces.empty() && t.outputs.empty();
       t.status = failed ? "failed" : !out_.launched ? "not run" : empty ? "empty" : "ok";
       if (t.status == "empty") {
         out_.tool_failed = true;
@@ -340,10 +338,8 @@ private:
     if (std::find(names.begin(), names.end(), t.name) == names.end())
       return;
     if (const auto records = native.records(t.name))
-      for (OutputFound& f : t.outputs.files) {
+      for (OutputFound& f : t.outputs.files)
         f.records = *records;
-        f.empty = *records == 0;
-      }
   }
 
   [[nodiscard]] bool dead(const NativeTool* tool) const {

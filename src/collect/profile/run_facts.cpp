@@ -106,8 +106,9 @@ ProfileFact empty_fact(const RunRequest& request, const ToolEntry& tool, const T
   profile::EmptyOutput empty;
   for (const ToolOutput& output : tool.produces)
     empty.patterns.push_back(output.path);
-  if (!result.outputs.files.empty())
-    empty.file = result.outputs.files.front().path;
+  const auto& files = result.outputs.files;
+  if (const auto file = std::ranges::find_if(files, &OutputFound::empty); file != files.end())
+    empty.file = file->path;
   empty.old_files = result.outputs.there_before;
   if (run.exit_status != 0) {
     empty.ended = run.ended;
