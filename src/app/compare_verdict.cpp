@@ -29,15 +29,6 @@ double or_nan(const std::optional<double>& value) {
   return value.value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// Replaces control characters except tab and line end, which XML 1.0 does not allow, and escapes
-/// the text.
-std::string xml(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; }, '?');
-  return xml_escaped(text);
-}
-
 /// Encodes text for the log of a GitHub workflow. In a property, also encodes comma and colon,
 /// which would end it.
 std::string annotation_text(const std::string& text, bool property) {
@@ -122,8 +113,8 @@ void write_changes(JsonWriter& json, const Comparison& comparison, std::size_t t
 }
 
 std::string junit_case(const std::string& run, const std::string& name, const std::string& inside) {
-  return fmt::format("  <testcase classname=\"rankscope.{}\" name=\"{}\">{}</testcase>\n", xml(run),
-                     xml(name), inside);
+  return fmt::format("  <testcase classname=\"rankscope.{}\" name=\"{}\">{}</testcase>\n",
+                     xml_escaped(run), xml_escaped(name), inside);
 }
 
 } // namespace
@@ -174,11 +165,11 @@ std::string verdict_junit(const CompareResult& result) {
   std::string cases;
   std::size_t tests = outcome.conditions.size();
   for (const ConditionOutcome& condition : outcome.conditions) {
-    std::string inside = fmt::format("<system-out>{}</system-out>", xml(condition.words()));
+    std::string inside = fmt::format("<system-out>{}</system-out>", xml_escaped(condition.words()));
     if (condition.state() == State::kRegression)
-      inside = fmt::format("<failure message=\"{}\"/>", xml(condition.words()));
+      inside = fmt::format("<failure message=\"{}\"/>", xml_escaped(condition.words()));
     else if (condition.state() == State::kUnjudged)
-      inside = fmt::format("<skipped message=\"{}\"/>", xml(condition.words()));
+      inside = fmt::format("<skipped message=\"{}\"/>", xml_escaped(condition.words()));
     cases += junit_case(condition.label, condition.condition, inside);
   }
   if (outcome.conditions.empty())
@@ -189,7 +180,7 @@ std::string verdict_junit(const CompareResult& result) {
           cases += junit_case(comparison.tests[i].label, row.metric,
                               fmt::format("<system-out>{}: {:.3f} {} against {:.3f}</system-out>",
                                           verdict_name(row.tests[i]->judgement.verdict),
-                                          or_nan(row.tests[i]->value), xml(row.unit),
+                                          or_nan(row.tests[i]->value), xml_escaped(row.unit),
                                           or_nan(row.tests[i]->base)));
         }
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"rankscope "

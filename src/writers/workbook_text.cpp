@@ -1,8 +1,7 @@
 #include "writers/workbook_text.h"
 
 #include "base/ascii.h"
-
-#include <algorithm>
+#include "base/xml_text.h"
 
 namespace rankscope {
 namespace {
@@ -56,15 +55,13 @@ std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
 }
 
 std::string cell_text(std::string_view text) {
-  std::string out(text.substr(0, std::min(text.size(), kMaxCellText)));
-  if (text.size() > kMaxCellText) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
-      out.pop_back(); // remove an incomplete UTF-8 character at the cut
-    out.resize(std::min(out.size(), kMaxCellText - 1));
+  std::string out = xml_characters(text);
+  if (out.size() > kMaxCellText) {
+    out.resize(kMaxCellText);
+    while ((static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
+      out.pop_back();
+    out.pop_back(); // the UTF-8 character at the cut may be incomplete
   }
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r')
-      c = '?';
   return out;
 }
 

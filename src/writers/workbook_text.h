@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxCellText = 32'767;
 /// Returns a valid sheet name that differs from all names in `used`, even if case is ignored.
 [[nodiscard]] std::string sheet_name(const std::string& wanted, std::set<std::string>& used);
 
-/// Returns the text, cut to the maximum length of a cell. Most control characters become '?',
-/// because XML 1.0 does not allow them and libxlsxwriter would write them unchanged.
+/// Returns xml_characters() cut to the maximum length of a cell: libxlsxwriter would write other
+/// characters and bytes unchanged.
 [[nodiscard]] std::string cell_text(std::string_view text);
 
 } // namespace rankscope

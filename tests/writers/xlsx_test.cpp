@@ -1,7 +1,9 @@
 // Tests workbooks by reading their XML.
+#include "base/utf8.h"
 #include "temp_folder.h"
 #include "writers/writer.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <zip.h>
 
@@ -201,6 +203,38 @@ TEST(Xlsx, AFigureStandsOverItsMembersAndEqualKeysOnce) {
   EXPECT_TRUE(has("<mergeCells count=\"2\">")) << "the last key is never merged";
   EXPECT_TRUE(has("<dimension ref=\"A1:E6\"/>"));
   EXPECT_FALSE(has("autoFilter")) << "merged cells do not sort";
+}
+
+/// Returns whether the text is UTF-8 and contains only characters that XML 1.0 allows.
+bool is_xml_text(const std::string& text) {
+  for (const char* none : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+    if (text.find(none) != std::string::npos)
+      return false;
+  return is_utf8(text) && std::ranges::none_of(text, [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
+         });
+}
+
+// Names of kernels are bytes of a trace. Excel does not open a workbook whose XML is not
+// well-formed.
+TEST(Xlsx, AnyTextIsWrittenAsXml) {
+  Table table("t", {"name"});
+  std::string accents = "x";
+  for (int i = 0; i < 20000; ++i)
+    accents += "\xc3\xa9"; // longer than a cell can be
+  for (const std::string& text :
+       {std::string("a\xef\xbf\xbez"), std::string("b\xef\xbf\xbfz"), std::string("c\x01z"),
+        std::string("d\xfcz"), accents, accents.substr(1)})
+    table.add_row({Value(std::string_view(text))});
+  const test::TempFolder folder;
+  Report report;
+  report.tables.push_back(table);
+  const std::string path = folder.path("t.xlsx");
+  ASSERT_TRUE(find_writer("xlsx")->write(report, path));
+  const std::string xml = part_of(path, "xl/sharedStrings.xml");
+  EXPECT_TRUE(is_xml_text(xml));
+  for (const char* text : {"a?z", "b?z", "c?z", "d\xef\xbf\xbdz"})
+    EXPECT_NE(xml.find(text), std::string::npos) << text;
 }
 
 TEST(Xlsx, EqualTablesGiveEqualBytes) { // HA-D13

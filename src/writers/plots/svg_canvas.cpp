@@ -12,13 +12,6 @@ namespace {
 
 constexpr double kUnits = 90; ///< units per inch
 
-std::string escaped(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace_if(
-      out, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return xml_escaped(out);
-}
-
 std::string colour(PlotInk ink) {
   return fmt::format("#{:02x}{:02x}{:02x}", ink.red, ink.green, ink.blue);
 }
@@ -79,7 +72,7 @@ void SvgCanvas::text(Spot at, std::string_view line, Anchor anchor, double em, d
       std::back_inserter(out_),
       "<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\"{}>{}</text>\n",
       units(at.x), units(at.y), units(em), anchors[static_cast<int>(anchor)], colour(ink), turned,
-      escaped(line));
+      xml_escaped(line));
 }
 
 std::string SvgCanvas::svg() && {
