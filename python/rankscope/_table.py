@@ -132,13 +132,10 @@ class Table:
         )
 
     def _wanted(self, stream: Stream, columns: Optional[Iterable[str]]) -> List[Any]:
-        """Name, format and place of the columns that are asked for."""
-        fields = [(f.name, f.format, place) for place, f in enumerate(stream.fields())]
-        if columns is None:
-            return fields
-        by_name = {field[0]: field for field in fields}
+        """Name, format and place of the columns that are asked for, once per name."""
+        by_name = {f.name: (f.name, f.format, place) for place, f in enumerate(stream.fields())}
         out = []
-        for name in columns:
+        for name in list(by_name) if columns is None else list(dict.fromkeys(columns)):
             if name not in by_name:
                 raise KeyError(f"{self.name} has no column {name!r}; it has {', '.join(by_name)}")
             out.append(by_name[name])

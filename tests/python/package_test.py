@@ -94,6 +94,13 @@ class Tables(unittest.TestCase):
                 self.assertEqual(shown, values, f"{name} {column}")
         self.assertEqual(self.run_.kernels.to_numpy(["dur_ns"])["dur_ns"].dtype, numpy.int64)
 
+    def test_of_equal_names_the_last_column_counts(self):
+        needs_duckdb(self.run_)
+        rows = self.run_.query("SELECT i AS a, 'x' AS b, i + 10 AS a FROM range(3) r(i)")
+        want = {"a": [10, 11, 12], "b": ["x", "x", "x"]}
+        self.assertEqual(rows.to_dict(), want)
+        self.assertEqual(rows.to_dict(["a", "a"], rows=2), {"a": [10, 11]})
+
     def test_pandas_has_the_same_values(self):
         pandas = package("pandas")
         for name in ("kernels", "operators", "findings"):
