@@ -130,7 +130,7 @@ struct SilentLibrary {
 };
 struct Overhead {
   double baseline_s = 0, run_s = 0;
-  std::size_t baselines = 0;
+  std::size_t baselines = 0, tools = 0;            ///< numbers of runs without tools, and of tools
   std::vector<std::pair<std::string, int>> passes; ///< tools that run the command several times
   std::string frequent;                            ///< tool with a sampling period below 0.1 s
   std::string heavy;                               ///< tool for which there is a variant with less

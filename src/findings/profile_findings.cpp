@@ -236,16 +236,18 @@ public:
   }
   [[nodiscard]] Finding operator()(const Overhead& f) const {
     const double factor = f.run_s / f.baseline_s;
+    const char* const with = f.tools == 1 ? "with the tool" : "with the tools";
     std::string passes;
     for (const auto& [name, times] : f.passes)
       passes += fmt::format("; {} runs the command {} times", name, times);
     Finding out = make(rules::tool_overhead, "",
-                       fmt::format("the command takes {:.1f} times as long with the tools", factor),
-                       fmt::format("Baseline {:.3f} s (median of {}), with tools {:.3f} s{}",
-                                   f.baseline_s, f.baselines, f.run_s, passes),
+                       fmt::format("the command takes {:.1f} times as long {}", factor, with),
+                       fmt::format("Baseline {:.3f} s (median of {}), {} {:.3f} s{}", f.baseline_s,
+                                   f.baselines, with, f.run_s, passes),
                        !f.heavy.empty()      ? "Use rocprofv3_lightweight instead of " + f.heavy
                        : !f.frequent.empty() ? fmt::format("Let {} sample every 0.1 s", f.frequent)
-                                             : "Use fewer tools at once");
+                       : f.tools == 1 ? "Record a part of the run, or use a tool that records less"
+                                      : "Use fewer tools at once");
     out.value = factor;
     out.unit = Unit::kRatio;
     return out;

@@ -261,6 +261,10 @@ TEST_F(ProfileFindings, OverheadIsMeasuredAgainstARunWithoutTools) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_FALSE(has_code("tool-overhead")) << manifest();
   EXPECT_NE(manifest().find("\"baseline_s\""), std::string::npos);
+  // without a tool, only the noise of the command is measured
+  r = with({"--baseline"}, {"sh", "-c", "test -e second && sleep 0.5; touch second"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_FALSE(has_code("tool-overhead")) << manifest();
 }
 
 TEST_F(ProfileFindings, ALibraryThatIsNotUsedIsTold) {

@@ -50,7 +50,7 @@ std::vector<ProfileFact> every_fact(const std::string& tool) {
           {tool, ShortRun{0.1, 1}},
           {tool, UnusedLibrary{names}},
           {tool, SilentLibrary{name, {{name, std::nullopt}, {name, name}}}},
-          {tool, Overhead{1, 3, 5, {{name, 4}}, name, ""}},
+          {tool, Overhead{1, 3, 5, 2, {{name, 4}}, name, ""}},
           {tool, FailureInLog{2, name}},
           {tool, MissingMetric{name}},
           {tool, UnreadableRank{name, name}},
@@ -106,11 +106,17 @@ TEST(ProfileFindings, AnEmptyOutputGivesItsReason) {
 }
 
 TEST(ProfileFindings, NumbersAreFields) {
-  Finding f = profile_finding({"", Overhead{2, 3, 5, {}, "", "rocprof_sys"}});
+  Finding f = profile_finding({"", Overhead{2, 3, 5, 2, {}, "", "rocprof_sys"}});
   EXPECT_EQ(f.value, 1.5);
-  EXPECT_EQ(f.sentence(), "The command takes 1.5 times as long with the tools. Baseline 2.000 s "
-                          "(median of 5), with tools 3.000 s. Use rocprofv3_lightweight instead of "
-                          "rocprof_sys.");
+  EXPECT_EQ(f.sentence(),
+            "The command takes 1.5 times as long with the tools. Baseline 2.000 s "
+            "(median of 5), with the tools 3.000 s. Use rocprofv3_lightweight instead of "
+            "rocprof_sys.");
+  f = profile_finding({"", Overhead{2, 3, 5, 1, {}, "", ""}});
+  EXPECT_EQ(f.sentence(),
+            "The command takes 1.5 times as long with the tool. Baseline 2.000 s "
+            "(median of 5), with the tool 3.000 s. Record a part of the run, or use a "
+            "tool that records less.");
   f = profile_finding({"", KilledProcesses{1, 10}});
   EXPECT_EQ(f.value, 1);
   EXPECT_EQ(f.headline, "1 process of the command did not end when asked to and was killed");

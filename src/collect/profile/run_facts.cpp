@@ -51,7 +51,7 @@ double median(std::vector<double> values) {
 }
 
 void add_overhead(const RunRequest& request, RunResult& run) {
-  if (run.baseline_s.empty() || !run.launched || run.exit_status != 0)
+  if (run.baseline_s.empty() || request.plan.tools.empty() || !run.launched || run.exit_status != 0)
     return;
   const double base = median(run.baseline_s);
   if (base <= 0)
@@ -63,7 +63,8 @@ void add_overhead(const RunRequest& request, RunResult& run) {
   overhead.at("factor") = factor;
   if (factor < kLeastOverhead)
     return;
-  profile::Overhead fact{base, run.seconds, run.baseline_s.size(), {}, "", ""};
+  profile::Overhead fact{base, run.seconds, run.baseline_s.size(), request.plan.tools.size(), {},
+                         "",   ""};
   for (const ToolEntry& tool : request.plan.tools) {
     if (tool.passes > 1)
       fact.passes.emplace_back(tool.name, tool.passes);
