@@ -134,6 +134,24 @@ TEST_F(Profile, OutputsAreCountedAndPlacedUnderTheOldNamesOnRequest) {
   EXPECT_NE(test::bytes_of(folder_.path("out/summary.txt")).find("tracer"), std::string::npos);
 }
 
+// `profile merge` computes the wall time of all ranks from these clocks.
+TEST_F(Profile, TheClocksAreThoseOfTheCommand) {
+  folder_.write("slow.json", R"({"tools": {"slow": {
+      "pre_scripts": [{"path": "./slow.sh"}], "post_scripts": [{"path": "./slow.sh"}]}}})");
+  script("slow.sh", "#!/bin/sh\nsleep 0.7\n");
+  const RunResult r =
+      profile({"--baseline", "--tools-config", "slow.json", "--tool", "slow"}, {"sleep", "0.7"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  simdjson::dom::parser parser;
+  const std::string text = manifest();
+  simdjson::dom::element root;
+  ASSERT_EQ(parser.parse(text).get(root), simdjson::SUCCESS);
+  const auto unix_s = [&](const char* clock) {
+    return static_cast<double>(std::int64_t(root[clock]["unix_ns"])) / 1e9;
+  };
+  EXPECT_NEAR(unix_s("clock_end") - unix_s("clock_begin"), double(root["seconds"]), 0.5);
+}
+
 TEST_F(Profile, OutputsThatToolsLeaveWhereTheyRanAreCopiedAndOldOnesStay) {
   folder_.write(
       "here.json",

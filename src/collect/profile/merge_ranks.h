@@ -34,7 +34,8 @@ struct ProfiledRank {
 struct ProfiledRanks {
   std::vector<ProfiledRank> ranks; ///< sorted by number, ranks without a number last
   std::size_t succeeded = 0;
-  std::optional<double> wall_s; ///< from the first begin to the last end, by the hosts' clocks
+  std::optional<double> wall_s; ///< from the first begin of a command to the last end, by the
+                                ///< hosts' clocks
   std::optional<double> longest_s, shortest_s; ///< durations of the commands
   /// Total energy; each GPU (host and address) counts once. Ranks of a host may have sampled the
   /// same GPU; then the largest value counts.

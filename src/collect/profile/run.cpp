@@ -50,7 +50,7 @@ public:
         RS_CHECK(write_file(r_.out + "/" + plan_.folders[i] + "/" + name, text));
       }
     RS_TRY(log_, RunLog::create(r_.out + "/run.log"));
-    out_.begin = read_clock_anchor();
+    out_.begin = out_.end = read_clock_anchor(); // of a command that does not start
     since_ = fs::file_time_type::clock::now();
     // time stamps of file systems are coarser than the clock
     since_ -= std::chrono::milliseconds(20);
@@ -68,7 +68,6 @@ public:
     tear_down();
     end_natives();
     collect();
-    out_.end = read_clock_anchor();
     if (!log_->finish())
       add("", profile::IncompleteLog{r_.out + "/run.log"});
     add_run_facts(r_, out_);
@@ -235,10 +234,13 @@ private:
       spec.deadline = ms(r_.timeout_s);
     phase(RunPhase::kRun);
     start_ = std::chrono::steady_clock::now();
+    const ClockAnchor begin = read_clock_anchor();
     RS_TRY(Process child, Process::start(std::move(spec)));
     out_.launched = true;
     LibraryWatch watch(child.pid(), watched_libraries(plan_));
     RS_TRY(const ProcessEnd end, child.wait());
+    out_.begin = begin;
+    out_.end = read_clock_anchor();
     show(1, true);
     show(2, true);
     seen_ = watch.stop();

@@ -59,7 +59,7 @@ struct RunResult {
   std::vector<ToolResult> tools;  ///< in the plan's order
   std::vector<ProfileFact> facts; ///< to be reported
   Json metrics = Json::object();  ///< values of native tools
-  ClockAnchor begin, end;
+  ClockAnchor begin, end;         ///< of the command
 };
 
 /// Runs the plan, including the tear-down. Errors: kOutput when the folder cannot be made or
