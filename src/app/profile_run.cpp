@@ -325,6 +325,11 @@ Result<std::vector<ProfileFact>> examine_prepared(const PreparedRun& prepared,
 
 namespace {
 
+/// Returns whether the run has rows in perf.csv: of several ranks, only the first writes.
+bool writes_perf_row(const RunIdentity& identity) {
+  return identity.rank <= 0;
+}
+
 /// Returns the metrics that the command printed, and adds them to the manifest. If a metric for
 /// perf.csv is missing, adds a finding.
 std::vector<PerfMetric> printed_metrics(const PreparedRun& prepared, const ProfileRequest& request,
@@ -334,7 +339,8 @@ std::vector<PerfMetric> printed_metrics(const PreparedRun& prepared, const Profi
   auto metrics =
       perf_metrics(prepared.run, prepared.model ? &*prepared.model : nullptr, out.identity.notes);
   if (metrics.empty() && out.result.launched && out.result.exit_status == 0)
-    out.result.facts.push_back({"", profile::MissingMetric{request.perf_csv}});
+    out.result.facts.push_back(
+        {"", profile::MissingMetric{writes_perf_row(out.identity) ? request.perf_csv : ""}});
   Json list = Json::list();
   for (const PerfMetric& row : metrics) {
     list.items.push_back(Json::object(
@@ -344,10 +350,10 @@ std::vector<PerfMetric> printed_metrics(const PreparedRun& prepared, const Profi
   return metrics;
 }
 
-/// Appends one row per run: if there are several ranks, only the first writes.
+/// Appends one row per run and metric.
 Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& request,
                          const ProfileOutcome& out, const std::vector<PerfMetric>& metrics) {
-  if (request.perf_csv.empty() || out.identity.rank > 0)
+  if (request.perf_csv.empty() || !writes_perf_row(out.identity))
     return {};
   return append_perf_csv(request.perf_csv,
                          perf_csv_rows(out.identity, prepared.run, out.result,

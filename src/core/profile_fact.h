@@ -141,7 +141,7 @@ struct FailureInLog {
   std::string text;
 };
 struct MissingMetric {
-  std::string table;
+  std::string table; ///< "" = another rank writes the row
 };
 
 // Facts about several ranks.

@@ -197,7 +197,7 @@ public:
                               listed(f.old_files));
     if (f.ended)
       return make(rules::output_of_failed_command, "",
-                  fmt::format("it wrote nothing, and the command ended with {}", *f.ended),
+                  fmt::format("it wrote nothing, and the command failed: {}", *f.ended),
                   evidence + "\n" + f.last_lines, "Make the command succeed with this tool alone");
     return make(
         rules::empty_output, "", "it wrote nothing, though the command succeeded", evidence,
@@ -261,11 +261,13 @@ public:
   [[nodiscard]] Finding operator()(const MissingMetric& f) const {
     return make(rules::missing_metric, "", "the command printed no performance metric",
                 "run.log has neither 'performance: NUMBER METRIC' nor train_samples_per_second",
-                fmt::format("Print a metric; its cells in {} are empty", f.table));
+                f.table.empty()
+                    ? "Print a metric"
+                    : fmt::format("Print a metric; its cells in {} are empty", f.table));
   }
   [[nodiscard]] Finding operator()(const UnreadableRank& f) const {
     return make(rules::rank_not_analysed, f.folder,
-                fmt::format("{} has no usable manifest.json", brief(f.folder, kNameWidth)),
+                fmt::format("no usable manifest.json in {}", brief(f.folder, kNameWidth)),
                 f.problem, "The run was killed before its end, or is still running");
   }
   [[nodiscard]] Finding operator()(const MissingRanks& f) const {
@@ -274,8 +276,8 @@ public:
   }
   [[nodiscard]] Finding operator()(const PartialEnergy& f) const {
     return make(rules::uncertain_energy, f.folder + ": GPU " + f.gpu,
-                fmt::format("{}: the energy of GPU {} is not that of the complete run",
-                            brief(f.folder, kToolWidth), f.gpu),
+                fmt::format("the energy of GPU {} in {} is not that of the complete run", f.gpu,
+                            brief(f.folder, kToolWidth)),
                 f.covered
                     ? fmt::format("{} of the run is covered", percent_text(100 * *f.covered))
                     : fmt::format("Aliased: between {:.4g} and {:.4g} J", f.lowest_j, f.highest_j),
@@ -283,7 +285,8 @@ public:
   }
 
 private:
-  /// Makes a finding. `name`: makes the subject unique if a tool has several findings of the same
+  /// Makes a finding. `headline` begins with a word, not with a name: its first letter may become
+  /// upper case. `name`: makes the subject unique if a tool has several findings of the same
   /// rule.
   [[nodiscard]] Finding make(const FindingRule& rule, const std::string& name,
                              const std::string& headline, std::string evidence = "",

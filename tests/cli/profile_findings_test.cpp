@@ -366,6 +366,7 @@ TEST_F(ProfileFindings, APrintedFigureBecomesARowOfPerfCsv) {
   r = profile({"--perf-csv", "perf.csv"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 0) << r.err;
   expect_code(r, "missing-metric");
+  EXPECT_NE(r.err.find("its cells in perf.csv are empty"), std::string::npos) << r.err;
   r = profile({"--perf-csv", "perf.csv"}, {"./app.sh", "3"});
   EXPECT_EQ(r.code, 3) << r.err;
   EXPECT_FALSE(has_code("missing-metric"));

@@ -102,7 +102,20 @@ TEST(ProfileFindings, AnEmptyOutputGivesItsReason) {
   empty.ended = "exit code 3";
   const Finding f = profile_finding({"t", empty});
   EXPECT_EQ(f.rule, "output-of-failed-command");
-  EXPECT_EQ(f.headline, "t: it wrote nothing, and the command ended with exit code 3");
+  EXPECT_EQ(f.headline, "t: it wrote nothing, and the command failed: exit code 3");
+}
+
+TEST(ProfileFindings, NamesKeepTheirCase) {
+  EXPECT_EQ(profile_finding({"", UnreadableRank{"mg2/rank_3", ""}}).headline,
+            "No usable manifest.json in mg2/rank_3");
+  EXPECT_EQ(profile_finding({"", PartialEnergy{"mg2/rank_3", "0", 0.5, 0, 0}}).headline,
+            "The energy of GPU 0 in mg2/rank_3 is not that of the complete run");
+}
+
+TEST(ProfileFindings, OnlyTheRankThatWritesTheRowHasEmptyCells) {
+  EXPECT_EQ(profile_finding({"", MissingMetric{"perf.csv"}}).action,
+            "Print a metric; its cells in perf.csv are empty");
+  EXPECT_EQ(profile_finding({"", MissingMetric{}}).action, "Print a metric");
 }
 
 TEST(ProfileFindings, NumbersAreFields) {
