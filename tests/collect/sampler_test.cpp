@@ -358,6 +358,17 @@ GpuReading reading_of(double w, std::optional<double> joules) {
   return r;
 }
 
+// Quantiles are rounded to 0.1 W, but stay within the samples.
+TEST(GpuAccumulator, QuantilesAreAtMostTheMaximum) {
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  for (int i = 0; i < 3; ++i)
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun,
+          reading_of(412.353, std::nullopt));
+  EXPECT_DOUBLE_EQ(a.summary().max_w.value(), 412.353);
+  EXPECT_DOUBLE_EQ(a.summary().median_w.value(), 412.353);
+  EXPECT_DOUBLE_EQ(a.summary().p95_w.value(), 412.353);
+}
+
 // A short kernel shows in one sample of 200: on average, the GPU is busy for less than 1 %.
 TEST(GpuAccumulator, AShortLoadIsNotLostInTheMean) {
   GpuAccumulator a(GpuIdentity{}, kSecondNs);

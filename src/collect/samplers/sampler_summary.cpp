@@ -184,8 +184,11 @@ void GpuAccumulator::add(std::int64_t t_ns, Phase was, Phase is, const GpuReadin
 GpuSummary GpuAccumulator::summary() const {
   GpuSummary out = out_;
   if (power_samples_ > 0) {
-    out.median_w = quantile_of_counts(deciwatts_, power_samples_, 0.5);
-    out.p95_w = quantile_of_counts(deciwatts_, power_samples_, 0.95);
+    const auto quantile = [&](double q) { // rounding may leave the range
+      return std::clamp(quantile_of_counts(deciwatts_, power_samples_, q), min_w_, *out.max_w);
+    };
+    out.median_w = quantile(0.5);
+    out.p95_w = quantile(0.95);
   }
   Sampled rest = uncounted_;
   rest.add(pending_);
