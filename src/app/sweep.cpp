@@ -69,7 +69,9 @@ public:
   Sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan)
       : ctx_(ctx), request_(request), plan_(plan), run_options_(request.run),
         log_(plan.folder + "/" + log_name(request.kind, plan.timestamp)),
-        earlier_(earlier_rows(plan.folder, plan.runs)), warm_(request.settings.size(), false) {
+        earlier_(earlier_rows(plan.folder, plan.runs)), left_(request.settings.size()),
+        warm_(request.settings.size(), false) {
+    std::iota(left_.begin(), left_.end(), std::size_t{0});
     run_options_.describe = [](const std::string& run, const RunCheck& check) {
       return sentences_of(run_check_findings(run, check));
     };
@@ -188,11 +190,24 @@ private:
     return true;
   }
 
+  /// Returns an estimate of the time of the runs from this one on; of a search, an upper bound.
   [[nodiscard]] std::string time_left(std::size_t at) const {
     if (timed_ == 0)
       return "";
+    const auto runs = std::count_if(
+        rows_.begin() + static_cast<std::ptrdiff_t>(at), rows_.end(), [&](const SummaryRow& row) {
+          return std::ranges::find(left_, row.run->setting) != left_.end();
+        });
     const double each = seconds_ / static_cast<double>(timed_);
-    return fmt::format(", about {} left", span_text(each * static_cast<double>(rows_.size() - at)));
+    const double seconds = each * static_cast<double>(runs);
+    if (!request_.search)
+      return fmt::format(", about {} left", span_text(seconds));
+    const std::chrono::duration<double> budget =
+        begin_ + request_.budget - std::chrono::steady_clock::now();
+    return fmt::format(", at most about {} left",
+                       span_text(request_.budget.count() > 0
+                                     ? std::clamp(budget.count(), each, std::max(each, seconds))
+                                     : seconds));
   }
 
   Result<void> run_row(std::size_t at) {
@@ -310,8 +325,7 @@ private:
   }
 
   /// Returns the value in this round for each remaining setting.
-  Result<std::vector<std::optional<double>>> round_values(std::int64_t round,
-                                                          const std::vector<std::size_t>& left) {
+  Result<std::vector<std::optional<double>>> round_values(std::int64_t round) {
     std::vector<RepeatedSetting> all;
     if (metric_) {
       all = metrics_of_logs();
@@ -323,7 +337,7 @@ private:
     }
     std::vector<std::optional<double>> out;
     bool any = false;
-    for (const std::size_t setting : left) {
+    for (const std::size_t setting : left_) {
       out.emplace_back();
       const std::string& label = request_.settings[setting].configuration.label;
       for (const RepeatedSetting& known : all)
@@ -341,16 +355,17 @@ private:
   Result<void> search() {
     Race race(request_.settings.size(), request_.default_setting,
               static_cast<std::size_t>(request_.repeats));
-    const auto begin = std::chrono::steady_clock::now();
+    begin_ = std::chrono::steady_clock::now();
     for (std::int64_t round = 1; !race.over() && !stopped_; ++round) {
       const auto round_begin = std::chrono::steady_clock::now();
+      left_ = race.left();
       for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
-        if (rows_[i].run->repeat == round && std::find(race.left().begin(), race.left().end(),
-                                                       rows_[i].run->setting) != race.left().end())
+        if (rows_[i].run->repeat == round &&
+            std::ranges::find(left_, rows_[i].run->setting) != left_.end())
           RS_CHECK(run_row(i));
       if (stopped_)
         break;
-      const auto values = round_values(round, race.left());
+      const auto values = round_values(round);
       if (!values) {
         warn(values.error().message());
         ctx_.partial = true;
@@ -366,7 +381,7 @@ private:
                           ? "the default has no value"
                           : request_.settings[outcome.leader].configuration.label + " leads"));
       const auto now = std::chrono::steady_clock::now();
-      if (request_.budget.count() > 0 && now - begin + (now - round_begin) > request_.budget) {
+      if (request_.budget.count() > 0 && now - begin_ + (now - round_begin) > request_.budget) {
         say("the next round would exceed the time limit (--budget)");
         break;
       }
@@ -557,7 +572,9 @@ private:
   RunOptions run_options_;
   SweepLog log_;
   EarlierRows earlier_;
-  std::vector<bool> warm_; ///< by setting: whether its warm-up runs are done
+  std::vector<std::size_t> left_; ///< settings that run: all, or those of the search's round
+  std::chrono::steady_clock::time_point begin_; ///< of the search
+  std::vector<bool> warm_;                      ///< by setting: whether its warm-up runs are done
   std::optional<LogMetric> metric_;
   std::vector<SummaryRow> rows_;
   std::optional<Finding> not_ranked_; ///< the settings do different work per step

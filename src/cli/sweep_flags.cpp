@@ -260,7 +260,7 @@ void add_search(FlagSet& app, SweepFlags& f) {
   app.add_flag("--search", f.request.search,
                "successive elimination: stop running settings that are significantly worse");
   app.add_option("--budget", f.budget_min,
-                 "time limit of the search, minutes (0: until the best setting is found)");
+                 "time limit of the search, minutes (0: only --repeats limits it)");
   app.add_option("--default", f.default_label, "setting to compare with (default: the first)");
   app.add_option(
       "--write-tuner", f.request.tuner_file,

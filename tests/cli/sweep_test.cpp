@@ -485,6 +485,12 @@ TEST_F(SweepRuns, ASearchEndsWithItsBudgetAndWithoutFigures) {
   r = sweep(flags, "echo nothing");
   EXPECT_EQ(r.code, 4);
   EXPECT_NE(r.err.find("no run of this round has a metric"), std::string::npos) << r.err;
+  fs::remove_all(out());
+  flags.back() = "0.02"; // 1.2 s; 15 more runs would take 3 s
+  r = sweep(flags, "sleep 0.2; echo time 3");
+  EXPECT_NE(r.err.find("[2/16] 256thread_56ch, repeat 1: begins, at most about 1 s left"),
+            std::string::npos)
+      << r.err;
   flags[6] = "([";
   EXPECT_EQ(sweep(flags, "true").code, 2);
 }
