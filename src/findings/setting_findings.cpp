@@ -41,7 +41,6 @@ Finding best_setting(const SettingVerdict& verdict, const SettingMetric& metric)
     if (!other.significant())
       same.push_back(other.label);
   const bool alone = same.size() == 1;
-  const bool none = verdict.others.size() + 1 == same.size();
   Finding out = finding_of(metric.is_energy ? rules::least_energy : rules::best_setting,
                            alone ? "setting" : "settings", joined(same, "and"));
   out.value = verdict.best.mean;
@@ -52,17 +51,13 @@ Finding best_setting(const SettingVerdict& verdict, const SettingMetric& metric)
   if (alone)
     set_headline(out, fmt::format("{} {}: {}", best,
                                   metric.is_energy ? "uses the least energy" : "is best", value));
-  else if (none)
-    set_headline(out,
-                 metric.is_energy
-                     ? fmt::format("The energy of the {} settings does not differ "
-                                   "significantly",
-                                   same.size())
-                     : fmt::format("The {} settings do not differ significantly", same.size()));
-  else
-    set_headline(out,
-                 fmt::format("{} settings {}: no significant difference between them", same.size(),
-                             metric.is_energy ? "use the least energy" : "are best"));
+  else // only `best` was tested against each other setting
+    set_headline(out, fmt::format("{} significantly from {} ({})",
+                                  same.size() > verdict.others.size() && verdict.once.empty()
+                                      ? "No setting differs"
+                                      : counted(same.size() - 1, "setting does", "settings do") +
+                                            " not differ",
+                                  best, metric.is_energy ? "least energy" : "best mean"));
   out.evidence = fmt::format(
       "{}Intervals: {}; a sample is a run; {}{}",
       alone ? std::string() : fmt::format("{}; the best mean is {}. ", joined(same, "and"), value),

@@ -21,7 +21,7 @@ TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
   EXPECT_EQ(found[0].rule, "best-setting");
   EXPECT_EQ(found[0].subject, "a and c");
   EXPECT_EQ(found[0].sentence(),
-            "2 settings are best: no significant difference between them. a and c; the "
+            "1 setting does not differ significantly from a (best mean). a and c; the "
             "best mean is 10.0 ms per step. Intervals: 95 % CI over 3 comparisons; a sample is a "
             "run; 3 runs each.");
   EXPECT_EQ(found[1].rule, "worse-setting");
@@ -39,7 +39,17 @@ TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
   EXPECT_EQ(throughput[1].headline, "a is 2.00 lower than b");
   EXPECT_GT(*throughput[1].low, 0); // the sign agrees with the word
   EXPECT_EQ(setting_findings({kA, kC}, kSteps)[0].headline,
-            "The 2 settings do not differ significantly");
+            "No setting differs significantly from a (best mean)");
+}
+
+// c - b is 2.0 with little scatter, but only a, whose runs scatter, is tested against both.
+TEST(SettingFindings, OnlyTheBestIsTestedAgainstTheOthers) {
+  const RepeatedSetting a{"a", {{1, 60}, {2, 140}, {3, 90}, {4, 114}}};
+  const RepeatedSetting b{"b", {{1, 101.9}, {2, 102}, {3, 102.1}, {4, 102}}};
+  const RepeatedSetting c{"c", {{1, 104}, {2, 104.1}, {3, 103.9}, {4, 104}}};
+  const std::vector<Finding> found = setting_findings({a, b, c}, kSteps);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].headline, "No setting differs significantly from a (best mean)");
 }
 
 // HA-M4: settings can be compared by energy.
@@ -56,9 +66,9 @@ TEST(SettingFindings, EnergyHasRulesAndWordsOfItsOwn) {
   EXPECT_NEAR(*found[1].low, 1.677, 0.2);
   EXPECT_FALSE(found[1].cost_ms);
   EXPECT_EQ(setting_findings({kA, kC}, energy)[0].headline,
-            "The energy of the 2 settings does not differ significantly");
+            "No setting differs significantly from a (least energy)");
   EXPECT_EQ(setting_findings({kA, kB, kC}, energy)[0].headline,
-            "2 settings use the least energy: no significant difference between them");
+            "1 setting does not differ significantly from a (least energy)");
   const std::vector<Finding> once = setting_findings({{"a", {{1, 5}}}, {"b", {{1, 6}}}}, energy);
   ASSERT_EQ(once.size(), 1U);
   EXPECT_EQ(once[0].headline,
@@ -111,7 +121,7 @@ TEST(SettingFindings, EqualRunsAreNoCertainty) {
   const RepeatedSetting b{"b", {{1, 104}, {2, 104}}};
   const RepeatedSetting c{"c", {{1, 100}, {2, 103}}};
   EXPECT_EQ(setting_findings({a, b, c}, metric)[0].headline,
-            "The 3 settings do not differ significantly");
+            "No setting differs significantly from a (best mean)");
 }
 
 TEST(SettingFindings, AnOutlierIsARunFarFromTheOthers) {
