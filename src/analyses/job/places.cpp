@@ -36,6 +36,44 @@ std::vector<std::vector<std::size_t>> tokens_of(const JobRun& run, PlaceTexts te
   return out;
 }
 
+/// Returns by rank and call whether the call is an activity however short it is.
+std::vector<std::vector<bool>> lasting_calls(const JobRun& run) {
+  std::vector<std::vector<bool>> out;
+  for (const RankGraph& rank : run.ranks) {
+    std::vector<bool> blocks;
+    for (const Activity& a : rank.activities)
+      blocks.push_back(a.kind == ActivityKind::kCall && may_block(rank.text(a.name)));
+    std::vector<bool>& calls = out.emplace_back();
+    for (std::size_t c = 0; c < rank.operator_ns.size(); ++c)
+      calls.push_back(blocks[rank.nodes[2 * c + 1].activity]);
+  }
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (const NodeId from = run.graph.waited(n, WaitKind::kLaunch); from != kNoNode)
+      if (std::vector<bool>& calls = out[run.rank_of[from]]; run.local_of[from] / 2 < calls.size())
+        calls[run.local_of[from] / 2] = true;
+  return out;
+}
+
+/// Returns by rank and call the token of the host activity before the call; the last one is for the
+/// host after all calls. Host activities are counted from the last call that is always an activity:
+/// their names, and whether other calls end them, depend on durations.
+std::vector<std::vector<std::size_t>>
+tokens_of_host(const JobRun& run, const std::vector<std::vector<std::size_t>>& tokens) {
+  const std::vector<std::vector<bool>> lasting = lasting_calls(run);
+  std::vector<std::vector<std::size_t>> out(run.ranks.size());
+  for (std::size_t r = 0; r < out.size(); ++r) {
+    std::size_t token = 0;
+    for (std::size_t c = 0; c < lasting[r].size(); ++c) {
+      out[r].push_back(token++);
+      if (lasting[r][c])
+        token = ~tokens[r][run.ranks[r].nodes[2 * c + 1].activity];
+    }
+    if (!out[r].empty())
+      out[r].push_back(token);
+  }
+  return out;
+}
+
 /// Returns places from the distinct values of `key(node)`, for all activities.
 template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
   RunPlaces out;
@@ -52,11 +90,16 @@ template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
 /// Returns places from these texts and from the index among equal activities of the rank and step.
 RunPlaces in_order(const JobRun& run, PlaceIn in, PlaceTexts texts) {
   const std::vector<std::vector<std::size_t>> tokens = tokens_of(run, texts);
+  const std::vector<std::vector<std::size_t>> host_tokens = tokens_of_host(run, tokens);
   // number of activities so far, by rank, step and token
   std::vector<std::unordered_map<PlaceKey, std::size_t, PlaceHash>> seen(run.ranks.size());
   return numbered(run, [&](NodeId n) {
     const std::uint32_t rank = run.rank_of[n];
-    PlaceKey key{run.step_of(n), tokens[rank][run.node(n).activity], 0};
+    const std::size_t call = run.local_of[n] / 2;
+    const bool host =
+        run.activity(n).kind == ActivityKind::kHost && call < host_tokens[rank].size();
+    PlaceKey key{run.step_of(n),
+                 host ? host_tokens[rank][call] : tokens[rank][run.node(n).activity], 0};
     const std::size_t occurrence = seen[rank][key]++;
     key.occurrence = occurrence;
     if (in == PlaceIn::kAnyStep)

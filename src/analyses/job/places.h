@@ -14,7 +14,8 @@ namespace rankscope {
 inline constexpr std::uint32_t kNoPlace = 0xffffffffU;
 
 /// The place of each activity: its names and shapes, and its index among equal activities of its
-/// step. Example: "the third aten::mm of these shapes inside layer 2".
+/// step. Example: "the third aten::mm of these shapes inside layer 2". A host activity has the
+/// place of the call before it, because its own name depends on how long each of its ranges takes.
 struct RunPlaces {
   std::vector<std::uint32_t> place; ///< place by node; kNoPlace: the node is not an activity
   std::size_t count = 0;

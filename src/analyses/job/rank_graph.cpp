@@ -32,11 +32,6 @@ constexpr std::int64_t kQueueCallNs = 50'000; ///< a longer launch may wait for 
 constexpr std::size_t kQueueDepth = 256;      ///< least number of queued works for that
 constexpr std::uint32_t kMostRecorded = UINT16_MAX; ///< of RankNode::recorded
 
-/// Returns whether a call waits for the GPU or makes the driver wait for it.
-bool may_block(std::string_view name) {
-  return waits_for_gpu(name) || contains(name, "Free");
-}
-
 /// An outermost runtime call on a launching thread.
 struct HostCall {
   EventId event = kNoEvent;
@@ -639,6 +634,10 @@ private:
 
 std::string_view activity_kind_name(ActivityKind kind) {
   return kActivityKindNames[static_cast<std::size_t>(kind)];
+}
+
+bool may_block(std::string_view call) {
+  return waits_for_gpu(call) || contains(call, "Free");
 }
 
 RankGraph rank_graph_of(const LoadedTrace& trace) {

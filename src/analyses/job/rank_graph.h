@@ -91,6 +91,9 @@ struct RankGraph {
   [[nodiscard]] const Activity& activity(NodeId n) const { return activities[nodes[n].activity]; }
 };
 
+/// Returns whether this call waits for the GPU or makes the driver wait for it, by its name.
+[[nodiscard]] bool may_block(std::string_view call);
+
 /// Returns the graph of the trace's complete profiler steps, or of the entire trace if it has no
 /// steps. The waits are:
 /// - GPU work waits for the work before it on its stream, and for the host until its launch. If it
