@@ -492,7 +492,7 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   constexpr double kMostlyWaiting = 0.7; // above this, the transfers are not the reason
   constexpr std::size_t kWaitedFor = 3;
   constexpr double kWorthAWait = 0.01; // of the longest wait; shorter waits are not named
-  constexpr double kOneRank = 2. / 3;  // of the waits; below this, no rank is the reason
+  constexpr double kOneRank = 0.5;     // of the waits; up to this, no rank is the reason
   const ExposedTime& x = facts.exposed;
   if (!(x.total_ms() * 100 >= kLeastPercent * facts.step_ms) || x.total_ms() <= 0)
     return std::nullopt;
@@ -523,18 +523,21 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
                               "collectives with members that were not read",
                               f.evidence.empty() ? "" : "; ", number3(unmatched_ms));
   if (waits) {
-    const std::int64_t late = x.wait_for.front().first;
-    const auto cause = std::ranges::find_if(facts.causes, [late](const StepCause& c) {
-      return compares_ranks(c.rule) && std::ranges::find(c.ranks, late) != c.ranks.end();
+    const std::pair<std::int64_t, double>& most = x.wait_for.front();
+    const auto cause = std::ranges::find_if(facts.causes, [&](const StepCause& c) {
+      return std::ranges::find(c.ranks, most.first) != c.ranks.end() &&
+             (compares_ranks(c.rule) ||
+              (c.ranks.size() == 1 && c.gain_ms > kOneRank * most.second));
     });
     if (cause == facts.causes.end() && pairs)
       f.action =
           "Compare the stages: rankscope whatif lists the slowdown by rank. An even pipeline "
           "waits too, less with more micro-batches";
     else if (cause != facts.causes.end())
-      f.action = fmt::format("Remove the cause on rank {} ({})", late, cause_rule_id(cause->rule));
-    else if (x.wait_for.front().second >= kOneRank * x.wait_ms)
-      f.action = fmt::format("Find why rank {} is late", late);
+      f.action =
+          fmt::format("Remove the cause on rank {} ({})", most.first, cause_rule_id(cause->rule));
+    else if (most.second > kOneRank * x.wait_ms)
+      f.action = fmt::format("Find why rank {} is late", most.first);
     else
       f.action = "Find why ranks are late: no rank causes most of the waiting";
     if (!pairs)

@@ -36,7 +36,18 @@ TEST(CauseFindings, ARankIsCalledLateOnlyIfItCausesMostOfTheWaiting) {
   EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
   facts.exposed.wait_for = {{1, 9}, {2, 9}};
   EXPECT_TRUE(action().starts_with("Find why ranks are late: no rank")) << action();
-  facts.exposed.wait_for = {{1, 15}, {2, 3}};
+  facts.exposed.wait_for = {{1, 9.5}, {2, 8.5}};
+  EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
+  facts.causes.resize(1);
+  facts.causes[0].rule = CauseRule::kLaunchBound;
+  facts.causes[0].ranks = {0, 1, 2, 3};
+  EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
+  facts.causes[0].ranks = {1};
+  facts.causes[0].gain_ms = 4; // less than half of the waiting for the rank
+  EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
+  facts.causes[0].gain_ms = 8;
+  EXPECT_TRUE(action().starts_with("Remove the cause on rank 1 (launch-bound)")) << action();
+  facts.causes.clear();
   facts.exposed.pair_wait_ms = 17;
   EXPECT_TRUE(action().starts_with("Compare the stages: rankscope whatif")) << action();
   EXPECT_EQ(exposed_time_finding(facts)->headline,
