@@ -595,15 +595,20 @@ std::string long_step_text(const LongStep& step) {
 std::string unexplained_rank_text(const CauseFacts& facts, std::int64_t rank, double excess_ms) {
   const std::string peers = facts.ranks == 2 ? "the other" : "its peers";
   const auto parts = std::ranges::find(facts.late_rank_parts, rank, &LateRankParts::rank);
-  const bool late = !(excess_ms > 0) || parts == facts.late_rank_parts.end() ||
-                    parts->all.excess_ms > facts.floor_ms;
-  return fmt::format(
-      "rank {} {}; {}", rank,
-      excess_ms > 0 ? fmt::format("computes {} ms longer than {}", number3(excess_ms), peers)
-                    : "is later than " + peers,
-      facts.ranks < kFewestRanks ? "with fewer than four ranks no reason is looked for"
-      : late ? "the differences of its kernels and host activities do not add up to this"
-             : "it is not late at its collectives");
+  std::string why = "the differences of its kernels and host activities do not add up to this";
+  if (facts.ranks < kFewestRanks)
+    why = "with fewer than four ranks no reason is looked for";
+  else if (parts == facts.late_rank_parts.end())
+    why = "no collective of four or more ranks shows when it arrives";
+  else if (!(parts->all.excess_ms > facts.floor_ms))
+    why = fmt::format("at collectives of four or more ranks it is late by less than {} ms, and at "
+                      "smaller ones no reason is looked for",
+                      number3(facts.floor_ms));
+  return fmt::format("rank {} {}; {}", rank,
+                     excess_ms > 0
+                         ? fmt::format("computes {} ms longer than {}", number3(excess_ms), peers)
+                         : "is later than " + peers,
+                     why);
 }
 
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {

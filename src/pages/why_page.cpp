@@ -154,22 +154,21 @@ std::string parts_text(const LateRankParts& late_rank) {
 
 void why_ranks(const CauseFacts& facts, ConsolePage& page) {
   constexpr std::size_t kRanksShown = 4;
-  if (facts.late_rank_parts.empty())
+  std::vector<LateRankParts> late; // others are late only at smaller collectives, or compute longer
+  std::ranges::copy_if(facts.late_rank_parts, std::back_inserter(late),
+                       [&](const LateRankParts& r) { return r.all.excess_ms > facts.floor_ms; });
+  if (late.empty())
     return;
-  const std::size_t shown = std::min(kRanksShown, facts.late_rank_parts.size());
-  page.heading("LATE RANKS", shown < facts.late_rank_parts.size()
-                                 ? fmt::format("{} of {}", shown, facts.late_rank_parts.size())
+  const std::size_t shown = std::min(kRanksShown, late.size());
+  page.heading("LATE RANKS", shown < late.size()
+                                 ? fmt::format("{} of {}", shown, late.size())
                                  : std::string("against the other members of their collectives"));
-  for (std::size_t k = 0; k < shown; ++k) {
-    const LateRankParts& late_rank = facts.late_rank_parts[k];
-    const double later_ms = late_rank.all.excess_ms;
-    page.sentence(fmt::format("rank {} starts its collectives {} ms{} {}, including those hidden "
-                              "by other work: {}",
-                              late_rank.rank, number3(std::fabs(later_ms)),
-                              facts.steps > 0 ? " per step" : "",
-                              later_ms < 0 ? "earlier" : "later", parts_text(late_rank)),
+  for (std::size_t k = 0; k < shown; ++k)
+    page.sentence(fmt::format("rank {} starts its collectives {} ms{} later, including those "
+                              "hidden by other work: {}",
+                              late[k].rank, number3(late[k].all.excess_ms),
+                              facts.steps > 0 ? " per step" : "", parts_text(late[k])),
                   "  ");
-  }
 }
 
 void why_path(const CauseFacts& facts, ConsolePage& page) {

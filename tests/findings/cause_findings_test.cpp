@@ -5,21 +5,29 @@
 namespace rankscope {
 namespace {
 
-// A rank can compute longer than its peers without being late, but a late rank is late.
-TEST(CauseFindings, ARankWithoutACauseIsNotCalledBothLateAndNotLate) {
+TEST(CauseFindings, ARankWithoutACauseIsLateOnlyWhereItsTimesShowIt) {
   CauseFacts facts;
   facts.ranks = 4;
   facts.stacks = true;
-  facts.late_rank_parts.resize(1);
-  facts.late_rank_parts[0].rank = 3;
-  facts.late_rank_parts[0].all.excess_ms = -4.02;
-  facts.unexplained_ranks = {{3, 5.76}};
-  EXPECT_EQ(unsaid_lines(facts).at(0),
-            "rank 3 computes 5.76 ms longer than its peers; it is not late at its collectives");
-  facts.unexplained_ranks = {{3, 0}};
-  EXPECT_EQ(unsaid_lines(facts).at(0),
-            "rank 3 is later than its peers; the differences of its kernels and host activities "
-            "do not add up to this");
+  facts.floor_ms = 0.05;
+  const auto text = [&facts] { return unsaid_lines(facts).at(0); };
+  for (const auto& [excess_ms, what] :
+       {std::pair(0.0, "rank 3 is later than its peers; "),
+        std::pair(5.76, "rank 3 computes 5.76 ms longer than its peers; ")}) {
+    facts.unexplained_ranks = {{3, excess_ms}};
+    facts.late_rank_parts.clear();
+    EXPECT_EQ(text(),
+              std::string(what) + "no collective of four or more ranks shows when it arrives");
+    facts.late_rank_parts.resize(1);
+    facts.late_rank_parts[0].rank = 3;
+    facts.late_rank_parts[0].all.excess_ms = -4.02;
+    EXPECT_EQ(text(), std::string(what) +
+                          "at collectives of four or more ranks it is late by less than 0.0500 ms, "
+                          "and at smaller ones no reason is looked for");
+    facts.late_rank_parts[0].all.excess_ms = 4.02;
+    EXPECT_EQ(text(), std::string(what) + "the differences of its kernels and host activities do "
+                                          "not add up to this");
+  }
 }
 
 // An even pipeline waits too, so a stage is not called late because others wait for it.

@@ -19,6 +19,11 @@ std::string late_rank_text(const std::vector<std::pair<StretchPart, double>>& pa
   return why_page(facts, RunClock(), style, 5, {});
 }
 
+TEST(WhyPage, ARankThatIsEarlierIsNoLateRank) {
+  const std::string earlier = late_rank_text({{StretchPart::kKernels, -0.008}}, -0.008);
+  EXPECT_EQ(earlier.find("LATE RANKS"), std::string::npos) << earlier;
+}
+
 TEST(WhyPage, ThePartsOfALateRankAddUp) {
   const std::string small = late_rank_text({{StretchPart::kKernels, 0.941},
                                             {StretchPart::kHost, 0.068},
