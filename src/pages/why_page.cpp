@@ -164,11 +164,12 @@ void why_ranks(const CauseFacts& facts, ConsolePage& page) {
                                  ? fmt::format("{} of {}", shown, late.size())
                                  : std::string("against the other members of their collectives"));
   for (std::size_t k = 0; k < shown; ++k)
-    page.sentence(fmt::format("rank {} starts its collectives {} ms{} later, including those "
-                              "hidden by other work: {}",
+    page.sentence(fmt::format("rank {} starts its collectives {} ms{} later in total: {}",
                               late[k].rank, number3(late[k].all.excess_ms),
                               facts.steps > 0 ? " per step" : "", parts_text(late[k])),
                   "  ");
+  page.sentence("A delay counts at each collective until other work of the peers waits for it.",
+                "  ", Ink::kFaint);
 }
 
 void why_path(const CauseFacts& facts, ConsolePage& page) {

@@ -30,7 +30,8 @@ TEST(WhyPage, ThePartsOfALateRankAddUp) {
                                             {StretchPart::kLaunch, 0.041},
                                             {StretchPart::kCopies, 0.012}},
                                            1.067);
-  EXPECT_NE(small.find("1.07 ms later"), std::string::npos) << small;
+  EXPECT_NE(small.find("1.07 ms later in total"), std::string::npos) << small;
+  EXPECT_NE(small.find("A delay counts at each collective until"), std::string::npos) << small;
   EXPECT_NE(small.find("kernels +0.94, host +0.07; rest 0.06"), std::string::npos) << small;
   const std::string negative =
       late_rank_text({{StretchPart::kKernels, 6.5}, {StretchPart::kHost, -0.9}}, 5.0);
