@@ -43,7 +43,9 @@ Schema<CauseFacts> run_schema() {
        {"prediction_error_percent", "prediction_error_percent", Unit::kPercent,
         &R::prediction_error,
         "mean error of predicted step times, in percent of the measured times; a step is predicted "
-        "by a replay with the durations of the step before"},
+        "by a replay with the durations of the step before; empty if a step has other work than "
+        "the "
+        "step before"},
        {"negative_delays", "negative_delays", Unit::kCount,
         [](const R& r) { return r.quality.negative; },
         "number of activities that begin before all of their waits have ended, because waits or "

@@ -139,9 +139,10 @@ PlaceNodes::PlaceNodes(const RunPlaces& places) : first_(places.count + 1, 0) {
 
 std::optional<double> prediction_error_percent(const JobRun& run, const CountedSteps& clock,
                                                const PlaceNodes& places) {
+  constexpr double kLeastKnown = 0.95; // of the time of a step's activities
   if (clock.counted() < 2)
     return std::nullopt;
-  bool predicts = false;
+  std::vector<std::int64_t> all_ns(run.steps() + 1), known_ns(all_ns); // by step
   JobEdit edit = JobEdit::of(run.graph);
   std::map<std::pair<std::uint32_t, std::size_t>, NodeId> at; // nodes of a place, by rank and step
   for (std::uint32_t place = 0; place < places.count(); ++place) {
@@ -150,24 +151,27 @@ std::optional<double> prediction_error_percent(const JobRun& run, const CountedS
       at[{run.rank_of[n], run.step_of(n)}] = n;
     for (const auto& [key, n] : at) {
       const auto& [rank, step] = key;
+      all_ns[step] += run.graph.dur_ns(n);
       // the step before the first one is unknown
       const auto before =
           step == 0 || !clock.counts(step - 1) ? at.end() : at.find({rank, step - 1});
       if (before == at.end())
         continue;
-      predicts = true;
+      known_ns[step] += run.graph.dur_ns(n);
       edit.dur_ns[n] = run.graph.dur_ns(before->second);
       edit.delay(run.graph, n) = run.graph.delay_ns(before->second);
     }
   }
-  if (!predicts)
-    return std::nullopt;
   const std::vector<double> measured = clock.each_ms(step_ends(run, {}, run.graph.starts())),
                             predicted = clock.each_ms(step_ends(run, edit));
   double sum = 0;
-  for (std::size_t k = 1; k < measured.size(); ++k) // the first counted step is not predicted
+  for (std::size_t k = 1; k < measured.size(); ++k) { // the first counted step is not predicted
+    const std::size_t step = clock.first() + k;
+    if (static_cast<double>(known_ns[step]) < kLeastKnown * static_cast<double>(all_ns[step]))
+      return std::nullopt;
     if (measured[k] > 0)
       sum += std::abs(predicted[k] / measured[k] - 1);
+  }
   return 100 * sum / static_cast<double>(measured.size() - 1);
 }
 

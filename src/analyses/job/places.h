@@ -50,7 +50,8 @@ private:
 
 /// Returns how well the graph predicts. Each counted step is replayed with the durations and delays
 /// of the same places in the step before. The result is the mean relative difference to the
-/// measured times, in percent. Empty with fewer than two counted steps. `places`: in any step.
+/// measured times, in percent. Empty with fewer than two counted steps, or if the step before one
+/// of them lacks 5 % of its activities' time. `places`: in any step.
 [[nodiscard]] std::optional<double>
 prediction_error_percent(const JobRun& run, const CountedSteps& clock, const PlaceNodes& places);
 
