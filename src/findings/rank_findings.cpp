@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_sums.h"
 #include "analyses/ranks/rank_ranges.h"
+#include "analyses/ranks/work_excess.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "findings/compose.h"
@@ -173,14 +174,11 @@ WorkByRank gemms_and_others(const ConfigurationRanks& group) {
   return out;
 }
 
-/// The work of a rank in one operator or family, compared with the median of its peers.
-struct ComparedWork {
+/// The work of a rank in one operator or family, compared with the median of its peers. In ms per
+/// step.
+struct ComparedWork : WorkExcess {
   std::string name;
-  double usual_ms = 0, excess_ms = 0; ///< per step
-  double more_calls = 0;              ///< per step
-
-  /// Returns the excess in percent of the usual time; 0 if the peers have no such work.
-  [[nodiscard]] double percent() const { return percent_of(excess_ms, usual_ms); }
+  double more_calls = 0; ///< per step
 };
 
 /// Returns the median of the peers' values per step; 0 for peers without this work.
@@ -212,39 +210,12 @@ std::vector<ComparedWork> compared_work(const SlowRank& slow, const WorkByRank& 
   const auto steps = static_cast<double>(std::max<std::size_t>((*record)->steps.size(), 1));
   for (const auto& [name, sum] : found->second) {
     const double usual_ms = usual_of(*slow.group, slow.rank, work, name, ms);
-    out.push_back({name, usual_ms, ms(sum) / steps - usual_ms,
+    out.push_back({{usual_ms, ms(sum) / steps - usual_ms},
+                   name,
                    calls(sum) / steps - usual_of(*slow.group, slow.rank, work, name, calls)});
   }
-  std::ranges::stable_sort(out, std::ranges::greater(), &ComparedWork::excess_ms);
+  std::ranges::stable_sort(out, std::ranges::greater(), &ComparedWork::excess);
   return out;
-}
-
-/// Returns the work with at least kLargeWork of the time.
-std::vector<ComparedWork> large_work(const std::vector<ComparedWork>& work) {
-  constexpr double kLargeWork = 0.05;
-  double all_ms = 0;
-  for (const ComparedWork& w : work)
-    all_ms += w.usual_ms;
-  std::vector<ComparedWork> out;
-  std::ranges::copy_if(work, std::back_inserter(out), [all_ms](const ComparedWork& w) {
-    return w.usual_ms > 0 && w.usual_ms >= kLargeWork * all_ms;
-  });
-  return out;
-}
-
-/// Returns whether all work takes longer by the same factor, to within a factor of two: then the
-/// GPU is slower, not an operator.
-bool slower_alike(const std::vector<ComparedWork>& work) {
-  double usual_ms = 0;
-  double excess_ms = 0;
-  for (const ComparedWork& w : work) {
-    usual_ms += w.usual_ms;
-    excess_ms += w.excess_ms;
-  }
-  const double percent = percent_of(excess_ms, usual_ms);
-  return percent > 0 && std::ranges::all_of(work, [percent](const ComparedWork& w) {
-           return w.percent() >= percent / 2 && w.percent() <= percent * 2;
-         });
 }
 
 /// Returns "its operators take 4.8 to 5.2 % longer than those of its peers".
@@ -328,9 +299,9 @@ std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
   const std::vector<ComparedWork> work =
       compared_work(most, operators.empty() ? gemms_and_others(*most.group) : operators);
   const std::vector<ComparedWork> large = large_work(work);
-  if (!large.empty() && slower_alike(large))
+  if (!large.empty() && longer_alike(large))
     return rank + alike_text(large) + ", so check its GPU's clocks, power and temperature";
-  if (work.empty() || !(work.front().excess_ms > 0))
+  if (work.empty() || !(work.front().excess > 0))
     return rank + "compare its kernels with those of its peers: rankscope report, sheet "
                   "kernel_summary";
   const ComparedWork& first = work.front();
@@ -340,8 +311,8 @@ std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
                               "of the work first",
                               amount(first.more_calls, "call", "calls"), name);
   const std::string percent =
-      first.usual_ms > 0 ? fmt::format(" ({})", percent_text(first.percent())) : std::string();
-  const std::string longer = number3(first.excess_ms);
+      first.usual > 0 ? fmt::format(" ({})", percent_text(first.percent())) : std::string();
+  const std::string longer = number3(first.excess);
   if (operators.empty())
     return rank +
            fmt::format("its {} take {} ms longer per step than those of its peers{}; rankscope "

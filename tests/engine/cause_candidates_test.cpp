@@ -326,5 +326,34 @@ TEST(Checkpoint, HasItsCopies) {
   EXPECT_EQ(of_rule(CauseRule::kCheckpoint, copied, host_candidates).size(), 1U);
 }
 
+/// Returns the causes on rank 3 of four, where a product takes 13 us instead of 10. `mul_ns`: the
+/// time of another operator there; 700 on its peers, 6.5 % of the time.
+Candidates slow_rank_with(std::int64_t mul_ns) {
+  HandMadeRun hand(4, {pointwise("aten::mm"), pointwise("aten::mul")});
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const std::int64_t mm_ns = rank == 3 ? 13'000 : 10'000;
+    const NodeId mm = hand.add(rank, 0, 0, mm_ns);
+    hand.add_after(mm, rank, 1, mm_ns, rank == 3 ? mul_ns : 700);
+  }
+  const JobRun run = hand.finish();
+  const std::vector<std::uint32_t> slow{3};
+  const std::vector<OutstandingRank> ranks{{3, 0, 1}};
+  const std::optional<GpuArch> arch;
+  return rank_candidates(CauseInput{run, arch}, ranks, PeerPlaces(run, slow));
+}
+
+// An operator with little of the time counts as much as one with most of it.
+TEST(SlowGpu, IsSlowerInEveryOperator) {
+  const Candidates gpu = slow_rank_with(910);
+  ASSERT_EQ(gpu.size(), 1U);
+  EXPECT_EQ(gpu[0].cause.rule, CauseRule::kSlowGpu);
+  EXPECT_NEAR(gpu[0].cause.percent, 30, 1e-9);
+  const Candidates product = slow_rank_with(700);
+  ASSERT_EQ(product.size(), 1U);
+  EXPECT_EQ(product[0].cause.rule, CauseRule::kSlowOperator);
+  EXPECT_EQ(product[0].cause.what, "aten::mm");
+  EXPECT_NEAR(product[0].cause.percent, 30, 1e-9);
+}
+
 } // namespace
 } // namespace rankscope

@@ -1,6 +1,7 @@
 // Reasons why a rank is later than its peers. Compares its activities with those of its peers at
 // the same place.
 #include "analyses/job/cause_candidates.h"
+#include "analyses/ranks/work_excess.h"
 #include "base/ascii.h"
 #include "base/units.h"
 
@@ -20,11 +21,6 @@ struct Compared {
   NodeId node = kNoNode;
   std::int64_t peers_ns = 0;
   std::int64_t contention_ns = 0; ///< in both durations
-};
-
-/// Kernels against those of the peers.
-struct Excess {
-  double more_ns = 0, peers_ns = 0;
 };
 
 class RankCandidates {
@@ -118,7 +114,7 @@ private:
 
   void add_kernels() {
     double more = 0, off = 0;
-    std::map<std::string_view, Excess> by_operator;
+    std::map<std::string_view, WorkExcess> by_operator;
     std::vector<std::pair<double, double>> ratios; // weighted by the peers' time
     double weight = 0;
     for (const Compared& k : kernels_) {
@@ -129,9 +125,9 @@ private:
       ratios.emplace_back(rank_ns / peers, peers);
       weight += peers;
       more += rank_ns - peers;
-      Excess& excess = by_operator[work_of(k.node)];
-      excess.more_ns += rank_ns - peers;
-      excess.peers_ns += peers;
+      WorkExcess& work = by_operator[work_of(k.node)];
+      work.excess += rank_ns - peers;
+      work.usual += peers;
     }
     // the rest of the excess is more work, or natural spread of the GPUs
     if (ratios.empty() || more <= 0 ||
@@ -150,10 +146,13 @@ private:
       off += std::abs(ratio - factor) * peer_ns;
     const auto most =
         std::max_element(by_operator.begin(), by_operator.end(),
-                         [](auto& a, auto& b) { return a.second.more_ns < b.second.more_ns; });
-    const bool alike = off <= (1 - kFit) * more && factor > 1;
+                         [](auto& a, auto& b) { return a.second.excess < b.second.excess; });
+    std::vector<WorkExcess> work;
+    for (const auto& [name, excess] : by_operator)
+      work.push_back(excess);
+    const bool alike = off <= (1 - kFit) * more && factor > 1 && longer_alike(large_work(work));
     CauseCandidate* c = nullptr;
-    const bool of_operator = !alike && most->second.more_ns >= kFit * more;
+    const bool of_operator = !alike && most->second.excess >= kFit * more;
     if (!of_operator) {
       c = add(CauseRule::kSlowGpu, kernels_, GainKind::kEstimate);
       if (c != nullptr && !alike)
@@ -170,8 +169,8 @@ private:
     if (c == nullptr)
       return;
     doubt_without_shapes(c->cause);
-    const Excess excess = of_operator ? most->second : Excess{more, weight};
-    c->cause.percent = 100 * (alike ? factor - 1 : excess.more_ns / excess.peers_ns);
+    const WorkExcess excess = of_operator ? most->second : WorkExcess{weight, more};
+    c->cause.percent = alike ? 100 * (factor - 1) : excess.percent();
   }
 
   /// If no shapes are known, larger inputs would look the same.
