@@ -120,6 +120,25 @@ TEST(WhatIf, CollectivesAreChosenByTheirNames) {
   EXPECT_LE(gathers + scatters, answer.number("changes", 2, "activities"));
 }
 
+// A collective has the name that the library records and those of the operators around it.
+TEST(WhatIf, CollectivesAreChosenByTheirOperators) {
+  const test::TempFolder folder;
+  const std::string run = synthesized(folder, "run", {"--vendor", "nvidia"});
+  const WhatIfAnswer answer(
+      {run, "--edit", "op=_allgather_base x 0.5", "--edit", "op=c10d::_allgather_base_ x 0.5",
+       "--edit", "collectives=^c10d::_allgather x 0.5", "--edit", "op=record_param_comms x 0.5",
+       "--edit", "collectives x 0.5", "--edit", "op=mm x 0.5", "--edit", "op=aten::.*mm x 0.5"});
+  ASSERT_GE(answer.rows("changes"), 7U);
+  const auto activities = [&answer](std::size_t change) {
+    return answer.number("changes", change, "activities");
+  };
+  EXPECT_EQ(activities(1), activities(0));
+  EXPECT_EQ(activities(2), activities(0));
+  EXPECT_EQ(activities(3), activities(4));
+  EXPECT_GT(activities(4), activities(0));
+  EXPECT_EQ(activities(5), activities(6));
+}
+
 TEST(WhatIf, AnOperatorAsInAnotherRunTakesItsTimeThere) {
   const test::TempFolder folder;
   const std::string well = synthesized(folder, "well", {});

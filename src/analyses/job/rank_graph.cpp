@@ -361,6 +361,13 @@ private:
         a.kind == ActivityKind::kCollective ? t_.trace.collective_of(g) : nullptr;
     if (called == nullptr && a.kind == ActivityKind::kCollective && op != kNoEvent)
       called = t_.trace.collective_of(op);
+    if (a.kind == ActivityKind::kCollective)
+      for (EventId caller = op; StrId & id : a.callers) {
+        if (caller == kNoEvent)
+          break;
+        id = text(e_.name[caller]);
+        caller = t_.tree.cpu_op_above(t_.trace, caller);
+      }
     if (called != nullptr && called->collective_name != kEmptyStr) {
       a.op =
           text(called->collective_name); // a kernel of RCCL has the same name for all collectives

@@ -6,6 +6,7 @@
 #include "analyses/analysis.h"
 #include "analyses/job/job_graph.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,13 +36,17 @@ struct Activity {
   /// covers at least half of the stretch: one that shows what the host does, else the innermost
   /// one. Empty if there is no such range.
   StrId name = kEmptyStr;
-  /// The operator around the launch. For the host, the outermost operator or annotation after it.
+  /// The operator around the launch. For a collective, its name, if that is recorded. For the host,
+  /// the outermost operator or annotation after it.
   StrId op = kEmptyStr;
   /// The outermost operator or annotation around the launch; the range of an optimizer or of a
   /// checkpoint, if there is one. For the host, the one before it.
   StrId context = kEmptyStr;
   StrId shapes = kEmptyStr, types = kEmptyStr; ///< inputs of the operator
   std::int64_t bytes = kNoId;                  ///< size of a copy
+  /// For a collective, the operators around the launch, innermost first: record_param_comms and
+  /// c10d::allreduce_. Others are left out.
+  std::array<StrId, 2> callers{kEmptyStr, kEmptyStr};
   auto operator<=>(const Activity&) const = default;
 };
 

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankGraphVersion = 8;
+inline constexpr std::uint32_t kRankGraphVersion = 9;
 
 template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.stream, r.id, r.device);
@@ -19,7 +19,7 @@ template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive
 template <class Archive, PartOf<Activity> Row>
 void activity_fields(Archive& archive, Row& a, std::size_t texts) {
   archive.choice(a.kind, kActivityKinds);
-  for (auto* id : {&a.name, &a.op, &a.context, &a.shapes, &a.types})
+  for (auto* id : {&a.name, &a.op, &a.context, &a.shapes, &a.types, &a.callers[0], &a.callers[1]})
     archive.below(*id, texts);
   archive(a.bytes);
 }

@@ -67,16 +67,21 @@ Result<RunEdit> parse_ranks(std::string_view text, RunEdit out) {
   return out;
 }
 
-/// Returns whether the name of a node's activity or operator matches. `by_operator`: only the
-/// operator's name is compared. Otherwise the operator's name counts only for collectives.
+/// Returns whether the name of a node's activity or operator matches. `by_operator`: not the
+/// activity's name. A collective also has its name in the library and those of its callers.
 bool name_matches(const JobRun& run, NodeId n, const std::regex& pattern, bool by_operator) {
   const Activity& a = run.activity(n);
   const auto has = [&](StrId id) {
     const std::string_view text = run.text(n, id);
-    return std::regex_search(text.begin(), text.end(), pattern);
+    // it is around all collectives of PyTorch, and "mm" is not to find it
+    return text == "record_param_comms" ? std::regex_match(text.begin(), text.end(), pattern)
+                                        : std::regex_search(text.begin(), text.end(), pattern);
   };
-  return by_operator ? has(a.op)
-                     : has(a.name) || (a.kind == ActivityKind::kCollective && has(a.op));
+  if (has(by_operator ? a.op : a.name))
+    return true;
+  return a.kind == ActivityKind::kCollective &&
+         (has(a.op) ||
+          std::ranges::any_of(a.callers, [&](StrId id) { return id != kEmptyStr && has(id); }));
 }
 
 /// The activities of each rank that a change applies to.
