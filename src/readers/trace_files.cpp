@@ -27,7 +27,7 @@ bool left_out(const fs::path& path) {
     if (stem.ends_with(packed))
       stem.remove_suffix(packed.size());
   return name.front() == '.' || name == "ground_truth.json" || name == "manifest.json" ||
-         name == "config.json" || stem.ends_with("_merged.json");
+         name == "metrics.json" || name == "config.json" || stem.ends_with("_merged.json");
 }
 
 bool output_folder(const fs::path& path) {

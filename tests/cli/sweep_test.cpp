@@ -515,6 +515,9 @@ TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
   EXPECT_NE(summary.find("Findings:\n  - 28 channels are fastest: "), std::string::npos) << summary;
   EXPECT_TRUE(fs::exists(out() + "/tracelens_analysis/256thread/individual_reports/"
                                  "perf_56ch_rank1.xlsx"));
+  // the finished sweep again: its outputs are no inputs of the analysis
+  r = sweep({"-c", "28,56", "-t", "256", "--analyze"}, copy_of("1"));
+  EXPECT_EQ(r.code, 0) << r.err;
   fs::remove_all(out());
   r = sweep({"-c", "28,56", "-t", "256", "--analyze", "--repeats", "2"}, copy_of("{repeat}"));
   EXPECT_EQ(r.code, 0) << r.err;

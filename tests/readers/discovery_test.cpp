@@ -50,7 +50,8 @@ TEST_F(Discovery, ThreadAndChannelFoldersInNumericOrder) {
            "/customer_trace_step19.json");
   file("tracelens_analysis/256thread/x.json");
   file("merged_traces/256thread_28ch_merged.json");
-  file("ground_truth.json");
+  for (const char* output : {"ground_truth.json", "manifest.json", "metrics.json"})
+    file(output);
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 3U);
   EXPECT_EQ(plans[0].configuration.label, "256thread_28ch");
