@@ -22,6 +22,7 @@
 #include "app/kernel_energy.h"
 #include "app/step_energy.h"
 #include "core/column_help.h"
+#include "findings/cause_findings.h"
 
 #include <fmt/format.h>
 
@@ -177,6 +178,12 @@ std::vector<SheetInfo> compare_sheets() {
   return out;
 }
 
+std::vector<SheetInfo> why_sheets() {
+  std::vector<SheetInfo> out = cause_sheets();
+  out.push_back(remedy_sheet());
+  return with_findings(std::move(out));
+}
+
 } // namespace
 
 std::vector<SheetGroup> all_sheets() {
@@ -189,7 +196,7 @@ std::vector<SheetGroup> all_sheets() {
       {"compare", "runs against a baseline", compare_sheets()},
       {"baseline history", "saved runs over time", history_sheets()},
       {"top", "a one-screen summary of a trace or a run", with_overview()},
-      {"why", "the causes of a step's time", with_findings(cause_sheets())},
+      {"why", "the causes of a step's time", why_sheets()},
       {"whatif", "cost of stragglers and gain of changes", with_findings(whatif_sheets())},
       {"info",
        "content of a trace",

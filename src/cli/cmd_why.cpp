@@ -32,6 +32,7 @@ Report why_report(const CauseFacts& facts) {
   std::vector<Finding> findings = cause_findings(facts);
   if (std::optional<Finding> exposed = exposed_time_finding(facts))
     findings.push_back(std::move(*exposed));
+  report.tables.push_back(remedy_table(facts));
   report.tables.push_back(finding_schema().table(findings));
   return report;
 }

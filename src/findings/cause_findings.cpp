@@ -437,6 +437,21 @@ std::string remedy_of(const BoundaryStep& step) {
                              "the first recorded step";
 }
 
+Schema<CauseRule> remedy_schema() {
+  using R = CauseRule;
+  const auto help = [](std::string_view CauseHelp::*text) {
+    return [text](const R& r) { return text_or_blank(help_of(r).*text); };
+  };
+  return Schema<R>(
+      "remedies", "what to do about the causes of this run",
+      {{"rule", [](const R& r) { return cause_rule_id(r); }, "id of the rule (docs/why.md)"},
+       {"remedy", help(&CauseHelp::remedy), "what to do; the quickest remedy is first"},
+       {"applies_to", help(&CauseHelp::applies_to), "software or vendor that the remedy is for"},
+       {"source", help(&CauseHelp::source), "documentation of the remedy"},
+       {"checked", help(&CauseHelp::checked),
+        "date on which the remedy was compared with its source"}});
+}
+
 } // namespace
 
 std::string gain_text(const CauseFacts& facts, const StepCause& c) {
@@ -612,8 +627,11 @@ std::string unexplained_rank_text(const CauseFacts& facts, std::int64_t rank, do
 }
 
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
-  constexpr std::array<std::string_view, 3> kWhy = {
-      "overlapping work takes as long", "explained by the causes above",
+  const bool members_missing = facts.job_ranks != 1 && facts.exposed.unmatched_ms > facts.floor_ms;
+  const std::array<std::string_view, 3> kWhy = {
+      members_missing ? "overlapping work takes as long, or collectives that lack members hide it"
+                      : "overlapping work takes as long",
+      "explained by the causes above",
       "not significant over the steps, or in fewer than half of them"};
   std::vector<std::string> out;
   const std::string_view step = facts.steps > 0 ? " of a step" : "";
@@ -687,6 +705,18 @@ std::vector<TopNext> with_paths(const std::vector<TopNext>& commands,
 
 const CauseHelp& help_of(CauseRule rule) {
   return kHelp[static_cast<std::size_t>(rule)];
+}
+
+Table remedy_table(const CauseFacts& facts) {
+  std::vector<CauseRule> rules;
+  for (const StepCause& cause : facts.causes)
+    if (std::ranges::find(rules, cause.rule) == rules.end())
+      rules.push_back(cause.rule);
+  return remedy_schema().table(rules);
+}
+
+SheetInfo remedy_sheet() {
+  return remedy_schema().info();
 }
 
 } // namespace rankscope

@@ -5,6 +5,7 @@
 #include "analyses/job/causes.h"
 #include "analyses/top/top_facts.h"
 #include "core/finding.h"
+#include "core/schema.h"
 
 #include <optional>
 #include <string>
@@ -46,5 +47,9 @@ struct CauseHelp {
   std::string_view question, detection, applies_to, remedy, source, checked;
 };
 [[nodiscard]] const CauseHelp& help_of(CauseRule rule);
+
+/// The remedies of the causes, a row for each rule, for JSON and for the dictionary of columns.
+[[nodiscard]] Table remedy_table(const CauseFacts& facts);
+[[nodiscard]] SheetInfo remedy_sheet();
 
 } // namespace rankscope

@@ -241,7 +241,8 @@ Schema<Unsaid> unsaid_schema() {
       {{"rule", [](const R& r) { return cause_rule_id(r.rule); },
         "id of the rule that found the cause (docs/why.md)"},
        {"reason", [](const R& r) { return unsaid_reason_name(r.reason); },
-        "why the cause is not reported. no-gain: overlapping work takes as long; explained: the "
+        "why the cause is not reported. no-gain: overlapping work takes as long, or collectives "
+        "lack members; explained: the "
         "gain is already included in the table causes; below-noise: the gain is not significant "
         "over the steps, or fewer than half of the steps have the cause"},
        {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
