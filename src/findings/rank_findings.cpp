@@ -400,8 +400,28 @@ Finding no_late_rank(const RankTest& test) {
   return out;
 }
 
-/// Returns the action for a late rank: perhaps only its link is slow, and its work is normal.
-std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
+/// Returns the rank for which a late rank waits, and the group in which it does: a rank that is
+/// late in a group in which this rank is not. The one that is latest there; nullopt: none.
+std::optional<std::pair<std::int64_t, std::string>>
+waits_for(const Straggler& rank, std::span<const LateRank* const> late) {
+  std::optional<std::pair<std::int64_t, std::string>> out;
+  double most = 0;
+  for (const auto& [group, own_us] : rank.late_us_by_group)
+    for (const LateRank* const other : late) {
+      const auto at = other->rank->late_us_by_group.find(group);
+      if (at == other->rank->late_us_by_group.end() || at->second <= std::max(most, 2 * own_us))
+        continue;
+      most = at->second;
+      out.emplace(other->rank->rank, group);
+    }
+  return out;
+}
+
+/// Returns the action for a late rank: perhaps only its link is slow, or it waits for another late
+/// rank, and its work is normal. `late`: all late ranks.
+std::string late_action(const Straggler& late_rank, std::span<const LateRank* const> late,
+                        std::span<const SlowGroup> links) {
+  const std::int64_t rank = late_rank.rank;
   for (const SlowGroup& link : links) {
     const std::vector<std::int64_t> ranks = numbers_in(link.row->group_ranks);
     if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
@@ -409,6 +429,9 @@ std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
                          "this link take longer, and the work after them starts later",
                          rank, brief(link.row->group, 24));
   }
+  if (const auto other = waits_for(late_rank, late))
+    return fmt::format("Rank {}: look at rank {} first, for which it waits in group {}", rank,
+                       other->first, brief(other->second, 24));
   return fmt::format("Rank {}: find the work before its collectives that takes longer: compute, "
                      "host, data loading",
                      rank);
@@ -416,8 +439,8 @@ std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
 
 /// `series`: lateness of each rank of the range by step.
 Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t per_node,
-                  std::span<const SlowGroup> links, const RankTest& test,
-                  std::span<const StepSeries> series) {
+                  std::span<const LateRank* const> late, std::span<const SlowGroup> links,
+                  const RankTest& test, std::span<const StepSeries> series) {
   const RankExcess& e = most.late;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
@@ -442,7 +465,7 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
       counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
       dependence_note(test.dependence));
   limit_to_steps(series, "lateness", out);
-  out.action = late_action(most.rank->rank, links);
+  out.action = late_action(*most.rank, late, links);
   return out;
 }
 
@@ -516,8 +539,8 @@ std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_
         more.push_back(ranks[i].rank);
     }
     if (out.size() < kMostRanges)
-      out.push_back(late_rank(range, *significant[most_of(range, ranks)], per_node, links,
-                              late.test, series));
+      out.push_back(late_rank(range, *significant[most_of(range, ranks)], per_node, significant,
+                              links, late.test, series));
   }
   if (!more.empty())
     out.push_back(

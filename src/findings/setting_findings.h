@@ -32,7 +32,7 @@ struct SettingMetric {
 [[nodiscard]] Finding search_finding(const Race& race, const std::vector<std::string>& labels,
                                      std::size_t default_setting, const SettingMetric& metric);
 
-/// Returns the finding that configurations are not ranked; nullopt if there is none.
+/// Returns the finding that configurations are not ranked, if the list has one.
 [[nodiscard]] std::optional<Finding> not_ranked_finding(const std::vector<Finding>& findings);
 
 /// Reports settings that the library did not use and that are therefore not compared.

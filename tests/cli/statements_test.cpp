@@ -1,5 +1,6 @@
 // Regression tests for sentences that were false although their numbers were correct: one run for
 // each sentence, with the program. docs/reference/false-statements.md lists them.
+#include "collect/library_perf/perf_rows.h"
 #include "run_binary.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -634,6 +635,28 @@ TEST_F(Statements, PairsOfConfigurationsThatDifferAreNotEqual) {
   EXPECT_FALSE(said.says("no significant difference")) << said.all();
   EXPECT_NE(said.finding("fastest").evidence.find("; 512 threads take 0.5"), std::string::npos)
       << said.all();
+}
+
+// The host launches all steps before the GPU begins: each collective belongs to the step that
+// launched it.
+TEST_F(Statements, CollectivesBelongToTheStepThatLaunchedThem) {
+  HandRun run(2);
+  const std::vector<double> begins = run.steps(4);
+  for (std::size_t s = 0; s < begins.size(); ++s)
+    for (int r = 0; r < 2; ++r)
+      run.rank(r).kernel(
+          "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+          begins[s] + 10, begins.back() + HandRun::kStepUs + 100 * static_cast<double>(s), 50);
+  const std::string out = folder_.path("csv");
+  const RunResult made = run_binary(
+      {"collectives", run.write(folder_, "run"), "--csv-dir", out, "-o", folder_.path("c.xlsx")});
+  ASSERT_EQ(made.code, 0) << made.err;
+  std::map<std::string, int> kernels; // by step
+  const auto rows = read_csv(out + "/nccl_long.csv", {"step"});
+  ASSERT_TRUE(rows) << rows.error().message();
+  for (const CsvRow& row : *rows)
+    ++kernels[row.at("step")];
+  EXPECT_EQ(kernels, (std::map<std::string, int>{{"1", 2}, {"2", 2}, {"3", 2}, {"4", 2}}));
 }
 
 } // namespace

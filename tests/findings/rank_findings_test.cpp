@@ -189,5 +189,28 @@ TEST(RankFindings, ALatenessThatFallsIsOneOfTheseSteps) {
   EXPECT_NE(finding(4).evidence.find("the lateness falls"), std::string::npos);
 }
 
+// Rank 5 is late in both of its groups. Rank 2 waits for it in the smaller one, so it is late only
+// in the group of all ranks.
+TEST(RankFindings, ARankThatWaitsForALateRankIsNotTheReason) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> noise(0, 1);
+  CollectiveFacts facts;
+  for (std::int64_t rank = 0; rank < 8; ++rank) {
+    Straggler& s = facts.stragglers.emplace_back();
+    s.rank = rank;
+    s.collectives = 24;
+    const double late_us = rank == 2 ? 50 : rank == 5 ? 100 : 0;
+    for (int step = 0; step < 12; ++step)
+      s.late_us.push_back(noise(random) + late_us);
+    s.late_us_by_group["all"] = rank == 2 || rank == 5 ? 100 : 0;
+    s.late_us_by_group[rank % 3 == 2 ? "pair" : "others"] = rank == 5 ? 100 : 1;
+  }
+  const std::vector<Finding> found = late_rank_findings(late_ranks(facts), 0, {});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].action, "Rank 2: look at rank 5 first, for which it waits in group pair");
+  EXPECT_EQ(found[1].action.rfind("Rank 5: find the work before its collectives", 0), 0U)
+      << found[1].action;
+}
+
 } // namespace
 } // namespace rankscope

@@ -1,6 +1,7 @@
 #include "analyses/collectives/collective_data.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "analyses/timeline/step_of_event.h"
 #include "base/ascii.h"
 #include "core/steps.h"
 #include "model/kernels.h"
@@ -40,16 +41,6 @@ std::string_view name_from_operator(const LoadedTrace& t, EventId kernel) {
           kind != CollectiveKind::kOther)
         return collective_kind_name(kind);
   return {};
-}
-
-/// Returns the number of the last step that began by `ts_ns`; -1 = no such step. A kernel may run
-/// in a later step than its launch. This is acceptable: the analyses use the number only to group
-/// collectives by step.
-std::int64_t last_step(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
-  const auto after =
-      std::upper_bound(steps.begin(), steps.end(), ts_ns,
-                       [](std::int64_t t, const ProfilerStep& step) { return t < step.start_ns; });
-  return after == steps.begin() ? -1 : std::prev(after)->number;
 }
 
 void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trace,
@@ -239,7 +230,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
     c.kind = collective_kind(out.texts.view(c.name));
     set_pair(c, args, out);
     c.stream = e.stream[i];
-    c.step = last_step(steps, e.ts_ns[i]);
+    c.step = step_of_gpu_event(t, steps, i, true);
     c.ts_ns = e.ts_ns[i];
     c.dur_ns = e.dur_ns[i];
     c.hidden_compute_ns = compute_set.covered(e.ts_ns[i], trace.end_ns(i));

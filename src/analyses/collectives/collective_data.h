@@ -26,7 +26,7 @@ struct Collective {
   /// set, the other rank only if it is recorded.
   std::int64_t src_rank = kNoId, dst_rank = kNoId;
   std::int32_t stream = -1;
-  /// Number of the last ProfilerStep that began before the kernel; -1 = no such step.
+  /// Number of the profiler step that launched it (step_of_gpu_event()); -1: none.
   std::int64_t step = -1;
   std::int64_t ts_ns = 0; ///< start time as in the file
   std::int64_t dur_ns = 0;

@@ -11,6 +11,7 @@
 #include "base/units.h"
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -138,6 +139,9 @@ struct Straggler {
   /// members leave together, so this rank starts later by this time; clock differences do not
   /// affect it.
   std::vector<double> late_us;
+  /// The same, as the mean over the collectives of one group, by group. A rank that waits in one
+  /// group for a late rank is itself late in another one.
+  std::map<std::string, double> late_us_by_group;
   std::int64_t last = 0, first = 0, shortest = 0; ///< number of collectives in which this rank
                                                   ///< starts last, starts first, has the shortest
                                                   ///< kernel

@@ -232,6 +232,7 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     dur_us.push_back(ns_to_us(dur.back()));
   }
   const MedianOfOthers others(dur_us);
+  const std::size_t group = groups_.emplace(t.match.pg, groups_.size()).first->second;
   std::size_t last = 0;
   std::size_t first = 0;
   std::size_t shortest = 0;
@@ -245,6 +246,9 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     const double lateness_us = others.without(dur_us[k]) - dur_us[k];
     late_us += lateness_us;
     ++number;
+    auto& [in_group_us, in_group] = sum.by_group[group];
+    in_group_us += lateness_us;
+    ++in_group;
     if (lateness_us > sum.latest_us) {
       const auto& [rank, row] = t.match.members[k];
       const Collective& c = ranks[rank].rows[row];
@@ -272,6 +276,9 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
     for (const auto& [step, late] : sums_[r].late_us)
       if (step != outside)
         s.late_us.push_back(late.first / static_cast<double>(late.second));
+    for (const auto& [name, number] : groups_)
+      if (const auto at = sums_[r].by_group.find(number); at != sums_[r].by_group.end())
+        s.late_us_by_group[name] = at->second.first / static_cast<double>(at->second.second);
     out.push_back(std::move(s));
   }
   std::ranges::stable_sort(out, {}, &Straggler::wait_ns);

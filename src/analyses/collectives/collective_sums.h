@@ -113,8 +113,8 @@ class StepNumbers {
 public:
   /// Returns the number of the collective's step.
   std::size_t add(const TimedCollective& t);
-  /// Returns the step number that add() gave to the collectives before the first profiler step;
-  /// they are not a sample. Empty if there are no such collectives, or only such collectives.
+  /// Returns the step number that add() gave to the collectives outside of the profiler steps; they
+  /// are not a sample. Empty if there are no such collectives, or only such collectives.
   [[nodiscard]] std::optional<std::size_t> outside() const;
 
 private:
@@ -137,9 +137,12 @@ private:
     Straggler rank;
     std::int64_t lateness_ns = 0;
     double latest_us = 0; ///< lateness at Straggler::latest
-    std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and count
+    using SumAndCount = std::pair<double, std::int64_t>;
+    std::map<std::size_t, SumAndCount> late_us;  ///< by step
+    std::map<std::size_t, SumAndCount> by_group; ///< by value of groups_
   };
   std::vector<Sum> sums_;
+  std::map<std::string, std::size_t, std::less<>> groups_; ///< number of each group
 };
 
 /// Returns the row of `t`, an all-to-all-v. The row refers to `t`.

@@ -1,6 +1,7 @@
 #include "analyses/collectives/like_groups.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "base/rank_excess.h"
 #include "base/statistics.h"
 #include "base/units.h"
 
@@ -37,7 +38,7 @@ std::vector<std::string> rank_spreads(const CollectiveFacts& facts) {
   }
   for (const Straggler& s : facts.stragglers)
     if (!s.late_us.empty())
-      late.emplace_back(sample_stats(s.late_us).mean, s.rank);
+      late.emplace_back(trimmed_mean_of(s.late_us), s.rank);
   add("communication (ms)", std::move(comm));
   add("exposed (ms)", std::move(exposed));
   add("later than the others (us)", std::move(late));

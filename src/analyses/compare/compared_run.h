@@ -67,18 +67,18 @@ public:
   }
   explicit SampleSet(std::map<std::int64_t, StepSum> steps) : steps_(std::move(steps)) {}
 
-  /// Adds a value. `step` < 0: before the first step, or the trace has no steps. NaN (unknown) is
+  /// Adds a value. `step` < 0: outside of the steps, or the trace has no steps. NaN (unknown) is
   /// skipped.
   void add(std::int64_t step, double value);
   void add(const SampleSet& more);
   /// Returns the number of single values.
   [[nodiscard]] std::size_t size() const;
   /// Returns statistics of the means of the steps. Without steps, the mean of all values is the
-  /// only sample. Values before the first step are not a sample.
+  /// only sample. Values outside of the steps are not a sample.
   [[nodiscard]] SampleStats stats() const;
   /// Returns the samples of stats(), in the order of the steps.
   [[nodiscard]] std::vector<double> means() const;
-  /// Returns the sums by step; values before the first step have the key -1.
+  /// Returns the sums by step; values outside of the steps have the key -1.
   [[nodiscard]] const std::map<std::int64_t, StepSum>& steps() const { return steps_; }
 
 private:

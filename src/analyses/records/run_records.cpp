@@ -207,7 +207,8 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     out.add(
         {"step", "step", Unit::kNone, kInt,
          [=](const R& r) { return collective(r).step < 0 ? Value() : Value(collective(r).step); },
-         "number of the last profiler step that started before the collective: N of "
+         "number of the profiler step in which the collective was launched, or in which it starts "
+         "if its launch is not in the trace: N of "
          "ProfilerStep#N"});
     out.add({"start_ns", Unit::kNs, [=](const R& r) { return collective(r).ts_ns; },
              "start of the kernel, on the clock of the file"});
