@@ -470,6 +470,21 @@ TEST(WhyOfRanks, TheCostIsTheTimeThatTheCauseTakes) {
   }
 }
 
+// The peers have a host activity at the place of the loader, so the host of the rank is slower too.
+TEST(WhyOfRanks, AHostIsNotCalledSlowBecauseOfItsLoader) {
+  const test::TempFolder folder;
+  for (const std::uint64_t seed : {2U, 3U}) {
+    test::write_run(folder.path("run"), seed, "iid:0.005",
+                    {"--vendor", "nvidia", "--inject", "alloc:ms=15,count=4", "--inject",
+                     "loader:ms=4,rank=1"});
+    const test::JobAnswer answer("why", {folder.path("run")});
+    ASSERT_EQ(answer.rows("causes"), 2U) << answer.out();
+    EXPECT_EQ(answer.text("causes", 0, "rule"), "allocator");
+    EXPECT_EQ(answer.text("causes", 1, "rule"), "data-loader");
+    EXPECT_EQ(answer.text("causes", 1, "ranks"), "1");
+  }
+}
+
 // One collective of the middle step takes 20 ms longer. A rank that computes longer in all steps
 // makes no step long.
 TEST(WhyOfRanks, ALongStepIsListedWithWhatTheCausesExplain) {

@@ -479,7 +479,8 @@ private:
 
   /// Returns whether stretches of the host gain most of the time that the candidate gains. Without
   /// a call that waits for the GPU, the host would run ahead, and a stretch after the call would
-  /// overlap GPU work, so that both gain the same time.
+  /// overlap GPU work, so that both gain the same time. A slow host may be slow because of a
+  /// stretch.
   [[nodiscard]] bool stretches_gain_it(std::size_t candidate) {
     constexpr double kMostOfIt = 0.7;
     std::vector<std::size_t> stretches;
@@ -503,13 +504,14 @@ private:
   }
 
   /// Takes the best candidate. Returns false if no candidate passes. If stretches of the host gain
-  /// most of the time of a call that waits for the GPU, they are the causes.
+  /// most of the time of a call that waits for the GPU, or of a slow host, they are the causes.
   bool take_best() {
     const auto all = [](CauseRule rule) { return rule != CauseRule::kContention; };
     std::optional<Best> best = best_of(all);
     if (!best)
       return false;
-    if (candidates_[best->candidate].cause.rule == CauseRule::kReadBack &&
+    if (const CauseRule rule = candidates_[best->candidate].cause.rule;
+        (rule == CauseRule::kReadBack || rule == CauseRule::kSlowHost) &&
         stretches_gain_it(best->candidate)) {
       best = best_of(is_stretch);
       if (!best) { // each of them alone is below the floor or the noise
