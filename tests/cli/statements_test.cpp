@@ -646,7 +646,7 @@ TEST_F(Statements, CollectivesBelongToTheStepThatLaunchedThem) {
     for (int r = 0; r < 2; ++r)
       run.rank(r).kernel(
           "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-          begins[s] + 10, begins.back() + HandRun::kStepUs + 100 * static_cast<double>(s), 50);
+          begins[s] + 10, begins.back() + HandRun::kStepUs + 100 * static_cast<double>(s), 50 + r);
   const std::string out = folder_.path("csv");
   const RunResult made = run_binary(
       {"collectives", run.write(folder_, "run"), "--csv-dir", out, "-o", folder_.path("c.xlsx")});

@@ -207,9 +207,9 @@ TEST(RankFindings, ARankThatWaitsForALateRankIsNotTheReason) {
   }
   const std::vector<Finding> found = late_rank_findings(late_ranks(facts), 0, {});
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].action, "Rank 2: look at rank 5 first, for which it waits in group pair");
-  EXPECT_EQ(found[1].action.rfind("Rank 5: find the work before its collectives", 0), 0U)
-      << found[1].action;
+  EXPECT_EQ(found[0].action.rfind("Rank 5: find the work before its collectives", 0), 0U)
+      << found[0].action;
+  EXPECT_EQ(found[1].action, "Rank 2: look at rank 5 first, for which it waits in group pair");
 }
 
 } // namespace
