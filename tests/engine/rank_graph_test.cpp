@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace rankscope {
 namespace {
@@ -232,6 +233,57 @@ TEST(Causes, NoWorkIsDelayedByACallAfterTheLastLaunch) {
   EXPECT_EQ(two.front().rule, CauseRule::kReadBack);
   EXPECT_EQ(two.front().count, 2U);
   EXPECT_NEAR(two.front().gain_ms, 0.16, 0.01);
+}
+
+/// Steps whose all-reduces run on another stream while the main stream has no work. The trace shows
+/// no event between the streams. At its end, each step waits for the GPU. `busy_us`: set to the GPU
+/// time of a step.
+TraceBuilder steps_with_reductions(std::mt19937& random, double& busy_us) {
+  const auto us = [&random](double most) {
+    return std::uniform_real_distribution<double>(most / 4, most)(random);
+  };
+  const std::size_t kernels = 1 + random() % 4, layers = 1 + random() % 2;
+  const double kernel = us(400), reduction = us(400), launch = us(20), pause = us(300);
+  TraceBuilder trace;
+  double host = 0, gpu = 0;
+  for (int step = 0; step < 6; ++step) {
+    const double begin = host;
+    busy_us = 0;
+    const auto add = [&](const std::string& name, double dur, int stream) {
+      gpu = std::max(gpu + 0.5, host + 5);
+      trace.op("aten::a", host, launch).kernel(name, host + 1, gpu, dur, stream);
+      gpu += dur;
+      host += launch;
+      busy_us += dur;
+    };
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      for (std::size_t k = 0; k < kernels; ++k)
+        add("one", kernel, 7);
+      add("ncclDevKernel_AllReduce", reduction, 20);
+    }
+    const double end = std::max(host, gpu) + 2;
+    trace.call("cudaDeviceSynchronize", host, end - host);
+    host = end + pause;
+    trace.annotation("ProfilerStep#" + std::to_string(step), begin, host - begin);
+  }
+  return trace;
+}
+
+TEST(Causes, ARemovedCallGainsAtMostTheIdleTimeOfTheGpu) {
+  std::mt19937 random(7);
+  std::size_t with_gain = 0;
+  for (int run = 0; run < 40; ++run) {
+    SCOPED_TRACE(run);
+    double busy_us = 0;
+    CauseOptions options;
+    options.rule = CauseRule::kReadBack;
+    const CauseFacts facts = causes_in(steps_with_reductions(random, busy_us), false, options);
+    for (const StepCause& cause : facts.causes) {
+      EXPECT_LE(cause.gain_ms, facts.step_ms - busy_us / 1e3 + 0.001);
+      ++with_gain;
+    }
+  }
+  EXPECT_GE(with_gain, 20U);
 }
 
 TEST(Causes, HostCodeBesideABusyGpuIsNoCause) {

@@ -39,6 +39,7 @@ struct HostCall {
   std::uint32_t track = 0;
   std::uint32_t first = 0, last = 0; ///< range of its GPU work in Extraction::launched_
   bool blocks = false;               ///< by the call's name
+  bool all_streams = false;          ///< waits for all streams, by its name
 };
 
 struct Latest {
@@ -139,6 +140,8 @@ private:
                            [](const auto& a, const auto& b) { return a.first < b.first; });
       HostCall call{i, e_.ts_ns[i], t_.trace.end_ns(i), e_.track[i]};
       call.blocks = may_block(t_.trace.name(i));
+      call.all_streams = contains(t_.trace.name(i), "DeviceSynchronize") ||
+                         contains(t_.trace.name(i), "CtxSynchronize");
       call.first = static_cast<std::uint32_t>(launched_.size());
       for (auto at = range.first; at != range.second; ++at)
         launched_.push_back(at->second);
@@ -543,6 +546,7 @@ private:
   void add_blocking() {
     out_.blocking_launches = launches_block();
     std::map<std::uint32_t, Latest> launched; // by stream: the launched work that ends last
+    EndedWork ended;
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       const HostCall& call = calls_[c];
       Latest until;
@@ -556,6 +560,7 @@ private:
       };
       for (std::uint32_t k = call.first; k < call.last; ++k) {
         const NodeId n = node_of_[launched_[k]];
+        keep_order(n, ended);
         if (out_.blocking_launches || out_.activity(n).kind == ActivityKind::kCopy)
           consider(n);
         Latest& latest = launched[out_.nodes[n].line];
@@ -565,11 +570,46 @@ private:
       if (call.blocks)
         for (const auto& [line, latest] : launched)
           consider(latest.node);
-      if (until.node != kNoNode)
+      if (until.node != kNoNode) {
         block(node_of_call_[c], until, WaitKind::kBlocking);
-      else if (call.last > call.first && call.end_ns - call.start_ns >= kQueueCallNs)
+        if (out_.blocking_launches)
+          continue;
+        ++ended.calls;
+        ended.add(out_.nodes[until.node].line, until.node);
+        for (const auto& [line, latest] : launched)
+          if (call.all_streams && latest.end_ns <= until.end_ns)
+            ended.add(line, latest.node);
+      } else if (call.last > call.first && call.end_ns - call.start_ns >= kQueueCallNs) {
         wait_for_place(c);
+      }
     }
+  }
+  /// The work that calls have waited for.
+  struct EndedWork {
+    struct Last {
+      NodeId node = kNoNode;
+      std::size_t since = 0; ///< the first call that waited for it
+    };
+    std::size_t calls = 0;
+    std::map<std::uint32_t, Last> by_stream;
+    std::map<std::uint32_t, std::size_t> met; ///< by stream: `calls` at its last work
+
+    void add(std::uint32_t line, NodeId node) {
+      if (Last& last = by_stream[line]; node != last.node)
+        last = {node, calls};
+    }
+  };
+  /// Makes the first work of a stream after such a call wait for the work of other streams that the
+  /// call waited for. The traces seldom show that it needs this work, and without the call nothing
+  /// else may keep their order.
+  void keep_order(NodeId n, EndedWork& ended) {
+    const std::uint32_t line = out_.nodes[n].line;
+    const std::size_t met = std::exchange(ended.met[line], ended.calls);
+    if (met == ended.calls)
+      return;
+    for (const auto& [other, last] : ended.by_stream)
+      if (other != line && last.since > met && end_of(last.node) <= out_.nodes[n].start_ns)
+        wait(n, last.node, WaitKind::kOtherStream);
   }
   void block(NodeId call, const Latest& until, WaitKind kind) {
     RankNode& n = out_.nodes[call];

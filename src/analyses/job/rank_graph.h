@@ -103,7 +103,7 @@ struct RankGraph {
 /// steps. The waits are:
 /// - GPU work waits for the work before it on its stream, and for the host until its launch. If it
 ///   begins more than kUnexplainedNs after these, it waits for work on another stream that ended
-///   then (inferred).
+///   then (inferred). After a blocking call, it waits for the work of other streams before it too.
 /// - A call waits for the host activity before it. A call that blocks, or that returns after the
 ///   end of its copy, waits for GPU work that ends within the call. A long launch into a full queue
 ///   waits for the work of its stream that ended last (inferred).
