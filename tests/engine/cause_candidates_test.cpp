@@ -290,6 +290,27 @@ std::vector<HandActivity> updates(std::size_t count) {
   return out;
 }
 
+TEST(SlowLink, MakesOnlyItsSlowTransfersShorter) {
+  HandMadeRun hand_made(2, {{ActivityKind::kCollective, "AllReduce"}});
+  const std::size_t transfers = hand_made.collective({0, 0}, 100'000).size();
+  hand_made.collective({200'000, 200'000}, 500'000);
+  JobRun run = hand_made.finish();
+  run.collectives[0].bus_gbps = 310; // a little above the usual value
+  run.collectives[1].bus_gbps = 100;
+  SlowTransfers slow;
+  slow.ranks = {0, 1};
+  slow.gbps = 205; // the mean
+  slow.usual_gbps = 300;
+  for (const JobCollective& collective : run.collectives)
+    slow.nodes.insert(slow.nodes.end(), collective.transfers.begin(), collective.transfers.end());
+  const std::optional<GpuArch> arch;
+  const Candidates found = link_candidates(CauseInput{run, arch}, {&slow, 1});
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0].durations.size(), 2 * transfers);
+  for (const auto& [node, dur] : found[0].durations)
+    EXPECT_EQ(dur, 100'000) << run.graph.dur_ns(node);
+}
+
 TEST(OptimizerLoop, IsBoundByOneKernelThatReadsEachGradientAndWritesEachParameter) {
   const Candidates found = optimizer_loops_of(updates(13));
   ASSERT_EQ(found.size(), 1U);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace rankscope {
 
@@ -46,6 +47,13 @@ std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFac
 std::vector<CauseCandidate> link_candidates(const CauseInput& in,
                                             std::span<const SlowTransfers> transfers) {
   std::vector<CauseCandidate> out;
+  if (transfers.empty())
+    return out;
+  std::unordered_map<NodeId, double> gbps_of; // without the collectives of unknown bandwidth
+  for (const JobCollective& collective : in.run.collectives)
+    if (collective.bus_gbps > 0)
+      for (const NodeId n : collective.transfers)
+        gbps_of.emplace(n, collective.bus_gbps);
   for (const SlowTransfers& slow : transfers) {
     CauseCandidate& c = out.emplace_back();
     c.cause.rule = slow.single ? CauseRule::kSlowCollective : CauseRule::kSlowLink;
@@ -60,9 +68,11 @@ std::vector<CauseCandidate> link_candidates(const CauseInput& in,
     if (!slow.single)
       c.cause.groups = {slow.ranks};
     c.nodes = slow.nodes;
-    for (const NodeId n : slow.nodes)
-      c.durations.emplace_back(n, std::llround(static_cast<double>(in.run.graph.dur_ns(n)) *
-                                               slow.gbps / slow.usual_gbps));
+    for (const NodeId n : slow.nodes) { // some of a group's transfers may be as fast as usual
+      const auto own = gbps_of.find(n);
+      const double part = own == gbps_of.end() ? 1 : std::min(1.0, own->second / slow.usual_gbps);
+      c.durations.emplace_back(n, std::llround(static_cast<double>(in.run.graph.dur_ns(n)) * part));
+    }
   }
   return out;
 }
