@@ -201,6 +201,21 @@ std::optional<Finding> contention_finding(const ShownRun& run,
   return out;
 }
 
+namespace {
+
+/// Returns "2 kernels: A 16 calls, B 8 calls".
+std::string served_text(const std::vector<ServedCalls>& served) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> kernels;
+  for (std::size_t k = 0; k < std::min(kMost, served.size()); ++k)
+    kernels.push_back(fmt::format("{} {}", brief(served[k].kernel, 40),
+                                  counted(served[k].calls, "call", "calls")));
+  return fmt::format("{} kernels: {}{}", served.size(), fmt::join(kernels, ", "),
+                     served.size() > kMost ? ", ..." : "");
+}
+
+} // namespace
+
 std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
   std::vector<Finding> out;
   std::set<std::string> named;
@@ -227,6 +242,8 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
                     to_text(row.key), counted(row.calls_us.count, "call", "calls"),
                     row.strides.empty() ? "" : " with the same strides and scalars",
                     row.longest_overlap_percent());
+    if (row.served.size() > 1)
+      f.evidence += "; " + served_text(row.served);
     add_overlap(row, facts.rows.size(), f);
     out.push_back(std::move(f));
   }

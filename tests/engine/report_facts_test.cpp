@@ -122,6 +122,40 @@ TEST(ReportFacts, OfAFamily) {
   EXPECT_EQ(sheet.at(0, "Input Dims_first").text, row.input_dims);
 }
 
+// The reference gives all calls to the kernels of the first one.
+TEST(ReportFacts, EachKernelOfAnOperatorHasItsOwnCalls) {
+  TraceBuilder b;
+  b.op("aten::mm", 0, 20, kMm).kernel("small", 1, 100, 10);
+  b.op("aten::mm", 20, 20, kMm).kernel("large", 21, 200, 40);
+  b.op("aten::mm", 40, 20, kMm).kernel("large", 41, 300, 60).kernel("reduce", 43, 400, 1);
+  const LoadedTrace t = b.load();
+  const auto count_of = [](const std::string& details, const std::string& kernel) {
+    const std::size_t at = details.find("'" + kernel + "'");
+    const std::string_view count = "'count': ";
+    return at == std::string::npos ? 0 : details[details.find(count, at) + count.size()] - '0';
+  };
+  UniqueArgsKey key;
+  const auto& rows = t.shared(key);
+  ASSERT_EQ(rows.size(), 1U);
+  const auto& unified = t.shared(UnifiedPerfKey{});
+  ASSERT_TRUE(unified);
+  const auto& families = t.shared(FamiliesKey{});
+  ASSERT_TRUE(families);
+  for (const KernelDetails& details :
+       {rows[0].details, unified->rows.at(0).details, families->sheets.at(0).rows.at(0).details}) {
+    EXPECT_EQ(count_of(details.summary, "small"), 1) << details.summary;
+    EXPECT_EQ(count_of(details.summary, "large"), 2) << details.summary;
+    EXPECT_EQ(count_of(details.summary, "reduce"), 1) << details.summary;
+    EXPECT_NE(details.summary.find("'total_duration_us': 100.0"), std::string::npos)
+        << details.summary;
+    EXPECT_EQ(details.kernels.size(), 1U); // those of the first call
+  }
+  key.launchers.compat = true;
+  const std::string reference = t.shared(key).at(0).details.summary;
+  EXPECT_EQ(count_of(reference, "small"), 2) << reference;
+  EXPECT_EQ(count_of(reference, "large"), 0) << reference;
+}
+
 // As doubles in microseconds, 0.1 + 0.2 is more than 0.3. In nanoseconds, both are 300.
 TEST(ReportFacts, KernelsOfEqualTimeStayInOrderOfAppearance) {
   TraceBuilder b;

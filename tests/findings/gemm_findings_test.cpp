@@ -74,6 +74,15 @@ TEST(GemmFindings, WithoutOperatorsTheKernelIsNamed) {
   EXPECT_EQ(found[3].subject, "Cijk_b");
 }
 
+TEST(GemmFindings, SeveralKernelsOfOneShapeAreNamed) {
+  GemmFacts facts = rows_of(1);
+  facts.rows[0].served = {{"large", 10}};
+  EXPECT_EQ(gemm_findings(facts, 1).at(0).evidence.find("kernels: "), std::string::npos);
+  facts.rows[0].served = {{"large", 16}, {"small", 8}};
+  const std::string text = gemm_findings(facts, 1).at(0).evidence;
+  EXPECT_NE(text.find("2 kernels: large 16 calls, small 8 calls"), std::string::npos) << text;
+}
+
 // ST-C16: calls that were significantly faster were reported as not significant.
 TEST(GemmFindings, FasterIsSaidToo) {
   GemmFacts facts = rows_of(1);

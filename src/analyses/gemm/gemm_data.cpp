@@ -216,6 +216,27 @@ private:
     const IntervalSet busy = busy_time(trace_, calls[group.longest].kernels);
     group.longest_busy = busy_text(busy);
     group.longest_neighbours = neighbours(trace_, overlaps_.at(group.device), busy);
+    group.served = served_by_kernel(calls);
+  }
+
+  /// Counts the calls by kernel. Calls with the same kernels have the same one, although small
+  /// kernels take about the same time. Moves the calls.
+  [[nodiscard]] std::vector<ServedCalls> served_by_kernel(std::vector<Call>& calls) const {
+    std::map<std::vector<StrId>, std::vector<Call>> alike;
+    for (Call& c : calls) {
+      std::vector<StrId> names;
+      for (const EventId k : c.kernels)
+        names.push_back(e_.name[k]);
+      alike[std::move(names)].push_back(std::move(c));
+    }
+    std::map<std::string_view, std::size_t> count;
+    for (const auto& [names, list] : alike)
+      count[trace_.strings.view(dominant_of(list))] += list.size();
+    std::vector<ServedCalls> out;
+    for (const auto& [kernel, n] : count)
+      out.push_back({std::string(kernel), n});
+    std::ranges::stable_sort(out, std::ranges::greater(), &ServedCalls::calls);
+    return out;
   }
 
   /// Returns the kernel with the most time; if several have the same time, the one that reached it

@@ -29,6 +29,12 @@ struct GemmNeighbour {
   std::int64_t overlap_ns = 0; ///< time of the instance's kernels
 };
 
+/// The calls that the same kernels serve.
+struct ServedCalls {
+  std::string kernel; ///< the kernel with the most time in these calls
+  std::size_t calls = 0;
+};
+
 /// All calls of one operator with one set of arguments on one stream of one GPU.
 struct GemmGroup {
   std::string op;     ///< operator, or "(kernel)" where no operator was recorded
@@ -38,6 +44,7 @@ struct GemmGroup {
   std::int16_t device = -1; ///< -1: not recorded
   std::int64_t first_uid = 0;
   std::vector<GemmInstance> instances;           ///< ordered by start
+  std::vector<ServedCalls> served;               ///< most calls first
   std::vector<std::int64_t> kernel_ns;           ///< durations of each launch of `kernel`
   std::size_t shortest = 0, longest = 0;         ///< the first one if several are equal
   std::vector<GemmNeighbour> longest_neighbours; ///< ordered by the collective's start

@@ -129,6 +129,7 @@ void add_overlap(GemmRow& row, const GemmGroup& g) {
 void complete(GemmRow& row, const RankGemms& rank, const GemmGroup& g) {
   row.key = rank.key;
   row.kernel = g.kernel;
+  row.served = g.served;
   row.op = g.op;
   row.dims = g.dims;
   row.types = g.types;

@@ -36,7 +36,8 @@ struct GemmCall {
 
 struct GemmRow {
   RunKey key;
-  std::string kernel; ///< the kernel with the most time in these calls
+  std::string kernel;              ///< the kernel with the most time in these calls
+  std::vector<ServedCalls> served; ///< most calls first
   std::string op, dims, types, strides;
   std::int32_t stream = -1;
   std::int16_t device = -1; ///< -1: not recorded

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kGemmFactsVersion = 4;
+inline constexpr std::uint32_t kGemmFactsVersion = 5;
 
 template <class Archive, PartOf<SheetColumn> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.id, r.label);
@@ -26,8 +26,13 @@ template <class Archive, PartOf<GemmCall> Row> void part_fields(Archive& archive
   archive(r.at_ns, r.dur_ns, r.overlap_ns);
 }
 
+template <class Archive, PartOf<ServedCalls> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.kernel, r.calls);
+}
+
 template <class Archive, PartOf<GemmRow> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.key, r.kernel, r.op, r.dims, r.types, r.strides, r.stream, r.device, r.first_uid);
+  archive(r.key, r.kernel, r.served, r.op, r.dims, r.types, r.strides, r.stream, r.device,
+          r.first_uid);
   archive(r.calls_us, r.calls_p95_us, r.range_us, r.total_excess_us, r.gemm_share_percent);
   archive(r.kernel_us, r.kernel_p95_us, r.shortest, r.longest, r.longest_is_first);
   archive(r.trace_start_ns, r.neighbour_count, r.neighbour_names, r.most_neighbour);

@@ -6,11 +6,13 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <tuple>
 
 namespace rankscope {
 
-KernelDetails kernel_details(const Trace& trace,
-                             const std::vector<std::span<const EventId>>& calls) {
+KernelDetails kernel_details(const Trace& trace, const std::vector<std::span<const EventId>>& calls,
+                             bool compat) {
   std::span<const EventId> model;
   for (const auto& call : calls)
     if (!call.empty()) {
@@ -20,20 +22,30 @@ KernelDetails kernel_details(const Trace& trace,
   if (model.empty())
     return {};
   struct Entry {
+    EventId event;
+    bool of_first_call;
     std::string_view name;
     std::int32_t stream;
+    std::vector<std::int64_t> durations;
     Stats stats;
-    EventId event;
   };
   std::vector<Entry> entries;
-  for (std::size_t k = 0; k < model.size(); ++k) {
-    std::vector<std::int64_t> durations;
-    for (const auto& call : calls)
-      if (call.size() == model.size())
-        durations.push_back(trace.events.dur_ns[call[k]]);
-    entries.push_back({trace.name(model[k]), trace.events.stream[model[k]],
-                       stats_of_ns(std::move(durations)), model[k]});
+  std::map<std::tuple<std::size_t, StrId, std::int32_t>, std::size_t> rows;
+  for (const auto& call : calls) {
+    if (compat && call.size() != model.size())
+      continue;
+    for (std::size_t k = 0; k < call.size(); ++k) {
+      const EventId named = compat ? model[k] : call[k];
+      const std::int32_t stream = trace.events.stream[named];
+      const auto [row, fresh] =
+          rows.try_emplace({k, trace.events.name[named], stream}, entries.size());
+      if (fresh)
+        entries.push_back({named, call.data() == model.data(), trace.name(named), stream, {}, {}});
+      entries[row->second].durations.push_back(trace.events.dur_ns[call[k]]);
+    }
   }
+  for (Entry& e : entries)
+    e.stats = stats_of_ns(std::move(e.durations));
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.stats.sum != b.stats.sum ? a.stats.sum < b.stats.sum : a.name < b.name;
   });
@@ -42,7 +54,8 @@ KernelDetails kernel_details(const Trace& trace,
   out.truncated = "[";
   for (const Entry& e : entries) {
     const char* const comma = &e == entries.data() ? "" : ", ";
-    out.kernels.push_back(e.event);
+    if (e.of_first_call)
+      out.kernels.push_back(e.event);
     out.summary += comma + kernel_entry(e.name, e.stream, e.stats);
     out.truncated += comma + short_kernel_entry(e.name, e.stream, e.stats);
   }

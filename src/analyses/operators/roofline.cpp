@@ -257,7 +257,7 @@ private:
     std::vector<std::span<const EventId>> kernels;
     for (const RooflineCall* call : calls)
       kernels.emplace_back(call->kernels);
-    out.details = kernel_details(trace, kernels);
+    out.details = kernel_details(trace, kernels, key_.launchers.compat);
     if (const OpArgs* args = trace.op(first.event)) {
       out.input_dims = list_text(args->input_dims);
       out.input_types = list_text(args->input_types);

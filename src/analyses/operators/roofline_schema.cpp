@@ -39,15 +39,15 @@ void add_arguments(Schema<RooflineRow>& schema, bool compat) {
   schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
               CellKind::kText,
               [](const RooflineRow& r) { return list_or_empty(r.details.summary); },
-              "Python list of the kernels of a call, each with its times over the calls",
+              "Python list of the kernels of the calls, each with its own count and times",
               ColumnStyle{.nested = true}});
-  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
-              [compat](const RooflineRow& r) {
-                return compat ? text_or_blank(r.details.truncated)
-                              : list_or_empty(r.details.truncated);
-              },
-              "list of the kernels of a call, with names cut to 64 characters and only mean times",
-              ColumnStyle{.nested = true}});
+  schema.add(
+      {"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
+       [compat](const RooflineRow& r) {
+         return compat ? text_or_blank(r.details.truncated) : list_or_empty(r.details.truncated);
+       },
+       "list of the kernels of the calls, with names cut to 64 characters and only mean times",
+       ColumnStyle{.nested = true}});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone,
               or_blank(&RooflineRow::input_dims), "input shapes of the first call",
               ColumnStyle{.nested = true}});

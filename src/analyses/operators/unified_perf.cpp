@@ -373,7 +373,7 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<UnifiedPe
 }
 
 /// Adds times, rates and kernels of all calls of a group.
-void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& calls,
+void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& calls, bool compat,
                UnifiedRow& out) {
   std::vector<std::int64_t> cpu;
   std::vector<double> kernel;
@@ -393,7 +393,7 @@ void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& cal
   out.kernel_us = stats_of_ns(std::move(kernel));
   out.tbps = stats_of(std::move(tbps));
   out.tflops = stats_of(std::move(tflops));
-  out.details = kernel_details(trace, lists);
+  out.details = kernel_details(trace, lists, compat);
 }
 
 /// Adds the reference's call chain (compat). A kernel without an operator that covers it gets only
@@ -421,7 +421,7 @@ UnifiedRow make_row(const LoadedTrace& t, const UnifiedPerfKey& key, const GpuAr
   out.recompute = group.key.recompute;
   out.example_uid = first.uid;
   out.count = group.rows.size();
-  add_calls(t.trace, group.rows, out);
+  add_calls(t.trace, group.rows, key.launchers.compat, out);
   out.flops = first.flops;
   out.bytes = first.bytes;
   out.has_model = first.has_model;

@@ -78,7 +78,7 @@ std::vector<UniqueArgsRow> compute(const LoadedTrace& t, const UniqueArgsKey& ke
     row.direct_us = stats_of_ns(std::move(direct));
     row.subtree_us = stats_of_ns(std::move(subtree));
     row.example_uid = trace.events.uid[group.calls.front()->event];
-    row.details = kernel_details(trace, kernels);
+    row.details = kernel_details(trace, kernels, key.launchers.compat);
     if (key.modules) {
       row.parent_module = t.shared(*key.modules).names[group.key.module];
       row.call_stack = module_stack(t, group.calls.front()->event, key.launchers.compat);
