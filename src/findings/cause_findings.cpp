@@ -606,23 +606,31 @@ std::string long_step_text(const LongStep& step) {
                            number3(std::max(0.0, step.left_ms)));
 }
 
-/// `excess_ms`: how much longer the rank computes than its peers; 0: it is later at collectives.
-std::string unexplained_rank_text(const CauseFacts& facts, std::int64_t rank, double excess_ms) {
+std::string unexplained_rank_text(const CauseFacts& facts, const UnexplainedRank& rank) {
   const std::string peers = facts.ranks == 2 ? "the other" : "its peers";
-  const auto parts = std::ranges::find(facts.late_rank_parts, rank, &LateRankParts::rank);
+  const std::string floor = number3(facts.floor_ms);
+  const auto parts = std::ranges::find(facts.late_rank_parts, rank.rank, &LateRankParts::rank);
   std::string why = "the differences of its kernels and host activities do not add up to this";
   if (facts.ranks < kFewestRanks)
     why = "with fewer than four ranks no reason is looked for";
   else if (parts == facts.late_rank_parts.end())
     why = "no collective of four or more ranks shows when it arrives";
+  else if (rank.small)
+    why = fmt::format("its kernels and host activities show this, but gains below {} ms are not "
+                      "listed",
+                      floor);
+  else if (!(parts->all.excess_ms > facts.floor_ms) && parts->all.low_ms.value_or(0) > 0)
+    why = fmt::format("at collectives of four or more ranks it is late by {} ms, and no reason is "
+                      "looked for below {} ms",
+                      number3(parts->all.excess_ms), floor);
   else if (!(parts->all.excess_ms > facts.floor_ms))
     why = fmt::format("at collectives of four or more ranks it is late by less than {} ms, and at "
                       "smaller ones no reason is looked for",
-                      number3(facts.floor_ms));
-  return fmt::format("rank {} {}; {}", rank,
-                     excess_ms > 0
-                         ? fmt::format("computes {} ms longer than {}", number3(excess_ms), peers)
-                         : "is later than " + peers,
+                      floor);
+  return fmt::format("rank {} {}; {}", rank.rank,
+                     rank.excess_ms > 0 ? fmt::format("computes {} ms longer than {}",
+                                                      number3(rank.excess_ms), peers)
+                                        : "is later than " + peers,
                      why);
 }
 
@@ -635,8 +643,8 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
       "not significant over the steps, or in fewer than half of them"};
   std::vector<std::string> out;
   const std::string_view step = facts.steps > 0 ? " of a step" : "";
-  for (const auto& [rank, excess] : facts.unexplained_ranks)
-    out.push_back(unexplained_rank_text(facts, rank, excess));
+  for (const UnexplainedRank& rank : facts.unexplained_ranks)
+    out.push_back(unexplained_rank_text(facts, rank));
   for (const Unsaid& u : facts.unsaid)
     out.push_back(fmt::format(
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],

@@ -30,6 +30,26 @@ TEST(CauseFindings, ARankWithoutACauseIsLateOnlyWhereItsTimesShowIt) {
   }
 }
 
+TEST(CauseFindings, ARankBelowTheFloorIsNotCalledUnexplained) {
+  CauseFacts facts;
+  facts.ranks = 256;
+  facts.stacks = true;
+  facts.floor_ms = 0.05;
+  facts.late_rank_parts.resize(1);
+  facts.late_rank_parts[0].rank = 3;
+  PartExcess& late = facts.late_rank_parts[0].all;
+  late.excess_ms = 0.0490;
+  facts.unexplained_ranks = {{3, 0.0492, true}};
+  EXPECT_EQ(unsaid_lines(facts).at(0),
+            "rank 3 computes 0.0492 ms longer than its peers; its kernels and host activities show "
+            "this, but gains below 0.0500 ms are not listed");
+  facts.unexplained_ranks = {{3, 0}};
+  late.low_ms = 0.0480; // significantly late
+  EXPECT_EQ(unsaid_lines(facts).at(0),
+            "rank 3 is later than its peers; at collectives of four or more ranks it is late by "
+            "0.0490 ms, and no reason is looked for below 0.0500 ms");
+}
+
 // An even pipeline waits too, so a stage is not called late because others wait for it.
 TEST(CauseFindings, ARankIsCalledLateOnlyIfItCausesMostOfTheWaiting) {
   CauseFacts facts;

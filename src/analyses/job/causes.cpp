@@ -57,7 +57,11 @@ public:
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       // copies on the GPU are often necessary
       const double least = c.cause.rule == CauseRule::kDeviceCopy ? kLeastCopies : 1;
-      return shortened_ms(c) < least * out_.floor_ms && c.unblocked.empty();
+      const bool small = shortened_ms(c) < least * out_.floor_ms && c.unblocked.empty();
+      if (small && compares_ranks(c.cause.rule))
+        for (const std::int64_t rank : c.cause.ranks)
+          small_ms_[rank] += excess_ms(c);
+      return small;
     });
     for (CauseCandidate& c : candidates_)
       c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
@@ -78,11 +82,18 @@ public:
     for (const OutstandingRank& rank : suspects_.ranks)
       if (!options_.rule && is_of_interest(run_.ranks[rank.rank].rank) &&
           !explained(run_.ranks[rank.rank].rank))
-        out_.unexplained_ranks.emplace_back(run_.ranks[rank.rank].rank, rank.excess_ms);
+        out_.unexplained_ranks.push_back(unexplained(rank));
     return std::move(out_);
   }
 
 private:
+  [[nodiscard]] UnexplainedRank unexplained(const OutstandingRank& outstanding) const {
+    UnexplainedRank out{run_.ranks[outstanding.rank].rank, outstanding.excess_ms};
+    const auto small = small_ms_.find(out.rank);
+    out.small = out.excess_ms > 0 && small != small_ms_.end() &&
+                small->second >= (1 - kMostRemainder) * out.excess_ms;
+    return out;
+  }
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
     return clock_.mean_ms(ends);
   }
@@ -685,6 +696,7 @@ private:
   /// Nodes on the critical path in the counted steps, ascending, with their time on it.
   std::vector<std::pair<NodeId, std::int64_t>> on_path_;
   std::vector<CauseCandidate> candidates_;
+  std::map<std::int64_t, double> small_ms_; ///< by rank: excess in candidates below the floor
   CauseOptions options_;
   JobEdit edit_; ///< edit that removes the causes taken so far
   std::optional<Contention> contention_;

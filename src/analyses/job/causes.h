@@ -207,6 +207,13 @@ struct LongStep {
   double left_ms = 0;   ///< excess that is left after the removal of all listed causes
 };
 
+/// An outstanding rank for which no cause is found that applies only to it.
+struct UnexplainedRank {
+  std::int64_t rank = 0;
+  double excess_ms = 0; ///< how much longer it computes than its peers; 0: it is later
+  bool small = false;   ///< causes below the floor explain most of the excess
+};
+
 struct CauseFacts {
   std::string title;       ///< name of the run, as given by the user
   std::string gpu_model;   ///< GPU whose peaks are used; "": no peaks
@@ -238,8 +245,7 @@ struct CauseFacts {
   std::vector<StepCause> causes; ///< ordered by gain
   std::vector<PathRow> path;     ///< most time first; the rows add up to the time of a step
   std::vector<LateRankParts> late_rank_parts; ///< parts of the outstanding ranks
-  /// Outstanding ranks for which no cause is found that applies only to them: rank, excess in ms.
-  std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
+  std::vector<UnexplainedRank> unexplained_ranks;
   double visible_ms = 0; ///< RunSuspects::visible_ms
   std::vector<UntestedLinks> untested_links;
   std::vector<Unsaid> unsaid;
