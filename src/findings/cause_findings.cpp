@@ -465,8 +465,11 @@ std::string gain_text(const CauseFacts& facts, const StepCause& c) {
     out += " and " + joined(others, "and");
   out += c.kind == GainKind::kEstimate ? " gains " : " gains at most ";
   out += number3(causes * c.gain_ms) + " ms";
-  if (c.low_ms && c.high_ms)
-    out += fmt::format(" ({})", range3(causes * *c.low_ms, causes * *c.high_ms));
+  if (c.low_ms && c.high_ms) {
+    const double low = causes * *c.low_ms, high = causes * *c.high_ms;
+    if (number3(low) != number3(high)) // else the gain says it all
+      out += fmt::format(" ({})", range3(low, high));
+  }
   out += fmt::format(" of {} ms", number3(facts.step_ms));
   if (in_single_steps(c))
     out += ", as a mean over the steps";

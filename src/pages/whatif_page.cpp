@@ -94,7 +94,7 @@ void whatif_changes(const WhatIfFacts& facts, ConsolePage& page) {
   std::vector<std::vector<PageCell>> rows;
   for (const EditAnswer& a : facts.answers) {
     std::string interval;
-    if (a.low_ms)
+    if (a.low_ms && number3(*a.low_ms) != number3(*a.high_ms)) // else the change says it all
       interval = range3(*a.low_ms, *a.high_ms);
     rows.push_back(
         {{a.text, Ink::kPlain},

@@ -50,6 +50,18 @@ TEST(CauseFindings, ARankBelowTheFloorIsNotCalledUnexplained) {
             "0.0490 ms, and no reason is looked for below 0.0500 ms");
 }
 
+TEST(CauseFindings, AnIntervalIsShownOnlyIfItIsWiderThanItsDigits) {
+  CauseFacts facts;
+  facts.step_ms = 1.5;
+  StepCause cause;
+  cause.gain_ms = 0.341;
+  cause.low_ms = 0.341;
+  cause.high_ms = 0.341001;
+  EXPECT_EQ(gain_text(facts, cause), "removing it gains 0.341 ms of 1.50 ms");
+  cause.high_ms = 0.342;
+  EXPECT_EQ(gain_text(facts, cause), "removing it gains 0.341 ms (0.341 to 0.342) of 1.50 ms");
+}
+
 // An even pipeline waits too, so a stage is not called late because others wait for it.
 TEST(CauseFindings, ARankIsCalledLateOnlyIfItCausesMostOfTheWaiting) {
   CauseFacts facts;
