@@ -1,6 +1,7 @@
 #include "findings/cause_findings.h"
 
 #include "base/ascii.h"
+#include "base/display_text.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "findings/compose.h"
@@ -520,14 +521,17 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   f.steps = facts.steps;
   f.cost_ms = x.total_ms();
   const bool waits = x.wait_ms >= kMostlyWaiting * x.total_ms() && !x.wait_for.empty();
-  std::string parts;
   const double unmatched_ms = facts.job_ranks == 1 ? 0 : x.unmatched_ms; // waits for no other rank
   const bool pairs = x.pair_wait_ms > x.wait_ms / 2;
+  const std::string total = fmt::format("Communication is exposed for {} ms{}",
+                                        number3(x.total_ms()), facts.steps > 0 ? " of a step" : "");
+  std::string headline = total;
   if (facts.job_ranks != 1 && unmatched_ms < x.total_ms())
-    parts = fmt::format(": {} ms waiting for {}, {} ms transfers", number3(x.wait_ms),
-                        pairs ? "peers" : "late ranks", number3(x.transfer_ms));
-  set_headline(f, fmt::format("Communication is exposed for {} ms{}{}", number3(x.total_ms()),
-                              facts.steps > 0 ? " of a step" : "", parts));
+    for (const char* const whom : {pairs ? " for peers" : " for late ranks", ""})
+      if (headline == total || display_width(headline) > kHeadlineWidth)
+        headline = fmt::format("{}: {} ms waiting{}, {} ms transfers", total, number3(x.wait_ms),
+                               whom, number3(x.transfer_ms));
+  set_headline(f, std::move(headline));
   if (facts.ranks > 1)
     f.evidence = fmt::format("Mean over {} ranks", facts.ranks);
   for (std::size_t k = 0; k < std::min(kWaitedFor, x.wait_for.size()) &&
