@@ -590,7 +590,8 @@ private:
     if (members.size() < 2)
       return false;
     std::vector<std::int64_t> ends = ends_with(members);
-    for (std::size_t k = members.size(); k-- > 0 && gain_of(ends) >= out_.floor_ms;) {
+    for (std::size_t k = members.size();
+         k-- > 0 && members.size() > 1 && gain_of(ends) >= out_.floor_ms;) {
       std::vector<std::size_t> others = members;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
       std::vector<std::int64_t> without = ends_with(others);
