@@ -232,7 +232,7 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     dur_us.push_back(ns_to_us(dur.back()));
   }
   const MedianOfOthers others(dur_us);
-  const std::size_t group = groups_.emplace(t.match.pg, groups_.size()).first->second;
+  const std::size_t group = groups_.try_emplace(t.match.pg, groups_.size()).first->second;
   std::size_t last = 0;
   std::size_t first = 0;
   std::size_t shortest = 0;
@@ -266,6 +266,9 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
 
 std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& ranks,
                                            std::optional<std::size_t> outside) {
+  std::vector<const std::string*> names(groups_.size());
+  for (const auto& [name, number] : groups_)
+    names[number] = &name;
   std::vector<Straggler> out;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     Straggler& s = sums_[r].rank;
@@ -276,9 +279,8 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
     for (const auto& [step, late] : sums_[r].late_us)
       if (step != outside)
         s.late_us.push_back(late.first / static_cast<double>(late.second));
-    for (const auto& [name, number] : groups_)
-      if (const auto at = sums_[r].by_group.find(number); at != sums_[r].by_group.end())
-        s.late_us_by_group[name] = at->second.first / static_cast<double>(at->second.second);
+    for (const auto& [number, late] : sums_[r].by_group)
+      s.late_us_by_group[*names[number]] = late.first / static_cast<double>(late.second);
     out.push_back(std::move(s));
   }
   std::ranges::stable_sort(out, {}, &Straggler::wait_ns);

@@ -142,7 +142,7 @@ private:
     std::map<std::size_t, SumAndCount> by_group; ///< by value of groups_
   };
   std::vector<Sum> sums_;
-  std::map<std::string, std::size_t, std::less<>> groups_; ///< number of each group
+  std::map<std::string, std::size_t> groups_; ///< number of each group
 };
 
 /// Returns the row of `t`, an all-to-all-v. The row refers to `t`.

@@ -275,12 +275,14 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
   for (const std::int64_t rank : ranks) {
     const RankTimeline& x = side_of(base, rank);
     const RankTimeline& y = side_of(test, rank);
+    const bool x_lacks = lacks_idle(x, y);
+    const bool y_lacks = lacks_idle(y, x);
     for (const TimeKind kind : kinds) {
       const Entry left = entry(x, kind);
       const Entry right = entry(y, kind);
       if (left.ms || right.ms)
-        by_rank.add(rank, kind, left, right, comparable(kind, lacks_idle(x, y), samples(x, kind)),
-                    comparable(kind, lacks_idle(y, x), samples(y, kind)));
+        by_rank.add(rank, kind, left, right, comparable(kind, x_lacks, samples(x, kind)),
+                    comparable(kind, y_lacks, samples(y, kind)));
     }
   }
   return {std::move(means).judged(rule), std::move(by_rank).judged(rule)};

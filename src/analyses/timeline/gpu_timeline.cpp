@@ -246,8 +246,8 @@ namespace {
 /// A step with GPU work.
 struct WorkingStep {
   StepWindow at;
-  std::array<Buckets, 2> buckets;          ///< ordinary and recomputed work
-  std::optional<std::int64_t> idle_before; ///< empty: unknown
+  std::array<Buckets, 2> buckets;               ///< ordinary and recomputed work
+  std::optional<std::int64_t> idle_before = {}; ///< empty: unknown
   bool counts_idle = true;
 };
 
@@ -266,7 +266,7 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
       const auto& [ordinary, recomputed] = at->second;
       const Interval window{std::min(ordinary.first, recomputed.first),
                             std::max(ordinary.last, recomputed.last)};
-      out.push_back({{step.number, window}, std::move(at->second), {}, true});
+      out.push_back({{step.number, window}, std::move(at->second)});
       by_step.erase(at); // a repeated step number is one step
     }
   std::vector<StepWindow> windows;
@@ -335,8 +335,9 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
     if (!seen.insert(step.number).second)
       continue; // a repeated step number is one step
     // a step without GPU work has rows of zeros
-    auto& [at, buckets, idle_before, counts_idle] =
-        by_number.try_emplace(step.number, WorkingStep{{}, {}, 0, true}).first->second;
+    WorkingStep& working = by_number.try_emplace(step.number, WorkingStep{{}, {}, 0}).first->second;
+    auto& buckets = working.buckets;
+    const std::optional<std::int64_t> idle_before = working.idle_before;
     StepTimeline timeline{step.number, idle_before.has_value(), {}};
     if (split) {
       add_rows(std::move(buckets[0]), key, false, timeline.rows);
