@@ -89,19 +89,17 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
                       first ? sides.test : sides.base),
           "Changes between the two runs are not reported");
     } else if (const std::size_t of_base = step_count(base), of_test = step_count(test);
-               !same_idle_time(base, test)) {
+               of_base != of_test || !same_idle_time(base, test)) {
       add(rules::different_steps,
           fmt::format("{} has {} and {} has {}{}", sides.base, counted(of_base, "step", "steps"),
                       sides.test, of_test,
                       of_base == of_test ? ", not all with the idle time before them" : ""),
-          "Without three steps with consecutive numbers on a rank, the idle time between steps is "
-          "left out, so total and idle time are not compared, and changes are not reported");
-    } else if (of_base != of_test) {
-      add(rules::different_steps,
-          fmt::format("{} has {} and {} has {}", sides.base, counted(of_base, "step", "steps"),
-                      sides.test, of_test),
-          "Values of complete traces cover different lengths of time; values per step are "
-          "comparable");
+          same_idle_time(base, test)
+              ? "Values of complete traces cover different lengths of time; values per step are "
+                "comparable"
+              : "Without three steps with consecutive numbers on a rank, the idle time between "
+                "steps is left out, so total and idle time are not compared, and changes are not "
+                "reported");
     }
   }
   if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {

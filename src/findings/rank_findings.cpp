@@ -48,7 +48,6 @@ std::string these_steps(std::size_t steps) {
 }
 
 /// Returns " in most steps": the test trims the steps of a rank, so one long step does not count.
-/// excess.
 const char* in_most(std::size_t steps) {
   return steps > 2 ? " in most steps" : "";
 }
@@ -401,7 +400,7 @@ Finding no_late_rank(const RankTest& test) {
 }
 
 /// Returns the rank for which a late rank waits, and the group in which it does: a rank that is
-/// late in a group in which this rank is not. The one that is latest there; nullopt: none.
+/// more than twice as late there. Of several, the latest; nullopt: none.
 std::optional<std::pair<std::int64_t, std::string>>
 waits_for(const Straggler& rank, std::span<const LateRank* const> late) {
   std::optional<std::pair<std::int64_t, std::string>> out;

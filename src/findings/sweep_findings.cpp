@@ -93,8 +93,7 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
                          r.pair ? fmt::format("None differs significantly from {}", best) : same,
                          f.groups.size(), range3(r.best_ms, f.high_ms)));
   } else if (r.winner()) {
-    set_headline(out, fmt::format("{} {}: {} ms per step", names.name_of(*r.best), verb,
-                                  number3(r.best_ms)));
+    set_headline(out, fmt::format("{} {}: {} ms per step", best, verb, number3(r.best_ms)));
   } else {
     const std::string time = fmt::format(" {}: {} ms", verb, range3(r.best_ms, f.high_ms));
     std::string headline;

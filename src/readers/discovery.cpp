@@ -481,8 +481,8 @@ std::vector<std::int64_t> missing_ranks(const std::vector<RankFile>& ranks,
   std::int64_t end = ranks.empty() ? 0 : std::min(ranks.back().rank, kMostRanks) + 1;
   const auto most = std::ranges::max_element(
       worlds, [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most !=
-      worlds.end()) // if most traces agree, ranks beyond have other files: rank9_config.json
+  // if most traces agree, higher ranks are those of other files: rank9_config.json
+  if (most != worlds.end())
     end = most->second * 2 > ranks.size() ? most->first : std::max(end, most->first);
   std::vector<std::int64_t> out;
   auto next = ranks.begin();

@@ -14,8 +14,8 @@ using enum CellKind;
 constexpr const char* kSpanHelp =
     "intra_node: all members are on one node; inter_node: members are on several nodes";
 constexpr const char* kStepHelp = "number of the profiler step in which the collective was "
-                                  "launched, or in which it starts if its "
-                                  "launch is not in the trace";
+                                  "launched, or in which it starts if its launch is not in the "
+                                  "trace";
 
 std::optional<std::int64_t> step_of(const Collective& c) {
   return c.step < 0 ? std::nullopt : std::optional(c.step);

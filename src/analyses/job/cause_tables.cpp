@@ -44,8 +44,7 @@ Schema<CauseFacts> run_schema() {
         &R::prediction_error,
         "mean error of predicted step times, in percent of the measured times; a step is predicted "
         "by a replay with the durations of the step before; empty if a step has other work than "
-        "the "
-        "step before"},
+        "the step before"},
        {"negative_delays", "negative_delays", Unit::kCount,
         [](const R& r) { return r.quality.negative; },
         "number of activities that begin before all of their waits have ended, because waits or "
@@ -242,9 +241,9 @@ Schema<Unsaid> unsaid_schema() {
         "id of the rule that found the cause (docs/why.md)"},
        {"reason", [](const R& r) { return unsaid_reason_name(r.reason); },
         "why the cause is not reported. no-gain: overlapping work takes as long, or collectives "
-        "lack members; explained: the "
-        "gain is already included in the table causes; below-noise: the gain is not significant "
-        "over the steps, or fewer than half of the steps have the cause"},
+        "lack members; explained: the gain is already included in the table causes; below-noise: "
+        "the gain is not significant over the steps, or fewer than half of the steps have the "
+        "cause"},
        {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
         "time per step on the critical path as in the table causes, summed over the causes of this "
         "row"},
