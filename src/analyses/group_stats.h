@@ -28,6 +28,23 @@ struct Stats {
   std::size_t count = 0;
 };
 
+/// Work of some calls (FLOP or bytes) and their kernel time: the calls whose work and time are
+/// known.
+struct TimedWork {
+  double amount = 0, ns = 0;
+
+  void add(double work, double kernel_ns) {
+    if (!(kernel_ns > 0) || std::isnan(work))
+      return;
+    amount += work;
+    ns += kernel_ns;
+  }
+  /// Work per ns; NaN without a call.
+  [[nodiscard]] double rate() const {
+    return ns > 0 ? amount / ns : std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
 /// Returns the statistics of the values that are not NaN. O(n log n).
 inline Stats stats_of(std::vector<double> values) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }),

@@ -91,7 +91,8 @@ std::string range3(double low, double high) {
   int decimals = decimals3(std::max(std::fabs(low), std::fabs(high)));
   if (gap > 0 && std::isfinite(gap)) // at least one digit of the difference; at most six decimals
     decimals = std::clamp(-static_cast<int>(std::floor(std::log10(gap) + 1e-9)), decimals, 6);
-  return with_decimals(low, decimals) + " to " + with_decimals(high, decimals);
+  const std::string first = with_decimals(low, decimals), last = with_decimals(high, decimals);
+  return first == last ? number3(low) : first + " to " + last;
 }
 
 std::string range3(const MeanDifference& d) {

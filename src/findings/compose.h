@@ -39,7 +39,8 @@ void set_interval(Finding& finding, double value, double half_width, Unit unit);
 [[nodiscard]] std::string with_decimals(double value, int decimals);
 /// Returns a size with three significant digits, in B, KiB, MiB or GiB: "4 B", "352 MiB".
 [[nodiscard]] std::string size_text(double bytes);
-/// Returns "160.8 to 161.7", with as many decimals as both ends and their difference need.
+/// Returns "160.8 to 161.7", with as many decimals as both ends and their difference need; one
+/// number if no digit differs.
 [[nodiscard]] std::string range3(double low, double high);
 /// Returns range3() of the interval of a difference.
 [[nodiscard]] std::string range3(const MeanDifference& d);

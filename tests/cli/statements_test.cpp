@@ -502,6 +502,27 @@ TEST_F(Statements, C21MoreThanTheRooflineIsMarked) {
   EXPECT_FALSE(said.has("low-roofline")) << said.all();
 }
 
+// The rate and the share of the roofline of an operator are of all its calls: with one fast and one
+// slow call of 2 x 4096^3 FLOP, a mean of the two rates was twice the work by the time.
+TEST_F(Statements, C21RateIsWorkByTime) {
+  HandRun run(1);
+  for (const double begin : run.steps(2)) {
+    run.rank(0).op(
+        "aten::mm", begin + 10, 50,
+        R"({"Input Dims":[[4096,4096],[4096,4096]],"Input type":["c10::BFloat16","c10::BFloat16"]})");
+    run.rank(0).kernel("Cijk_Ailk_Bljk_BBS_BH_MT256x256x64", begin + 20, begin + 100,
+                       begin > 1000 ? 300 : 3000);
+  }
+  const Said said({"top", run.write(folder_, "uneven"), "--gpu-arch", "MI300X"});
+  const auto operators = said.rows("top_operators");
+  ASSERT_EQ(operators.size(), 1U);
+  const double tflops = double(operators[0].at("tflops_per_s").get_double());
+  const double ms = double(operators[0].at("time_ms").get_double());
+  EXPECT_NEAR(ms, 3.3, 1e-9);
+  EXPECT_NEAR(tflops * ms, 2 * 2 * std::pow(4096, 3) / 1e9, 1e-6);
+  EXPECT_NEAR(double(operators[0].at("percent_of_roofline").get_double()), 100 * tflops / 708, 0.1);
+}
+
 // ST-C22: twice the rows are different work; "Worse in all times" had no note about it.
 TEST_F(Statements, C22OtherWorkIsNamed) {
   synth::Options o = plain();

@@ -34,7 +34,8 @@ TEST(ComposeFindings, RangesHaveTheDigitsThatTheirDifferenceNeeds) {
   EXPECT_EQ(range3(0.8012, 1.0923), "0.80 to 1.09");
   EXPECT_EQ(range3(100, 300), "100 to 300");
   EXPECT_EQ(range3(12.34567, 12.34571), "12.34567 to 12.34571");
-  EXPECT_EQ(range3(5, 5), "5.00 to 5.00");
+  EXPECT_EQ(range3(5, 5), "5.00");
+  EXPECT_EQ(range3(0.341, 0.341 + 1e-9), "0.341");
   EXPECT_EQ(range3(MeanDifference{-2, 1}), "-3.00 to -1.00");
   EXPECT_EQ(amounts3({-2, 1}), "1.00 to 3.00");
 }

@@ -386,6 +386,8 @@ void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& cal
     const double us = ns_to_us(r->kernel_ns);
     tbps.push_back(us > 0 ? r->bytes / 1e12 / (us / 1e6) : kUnknown);
     tflops.push_back(us > 0 ? r->flops / 1e12 / (us / 1e6) : kUnknown);
+    out.timed_flops.add(r->flops, r->kernel_ns);
+    out.timed_bytes.add(r->bytes, r->kernel_ns);
     lists.emplace_back(r->kernels);
   }
   out.cpu_us = stats_of_ns(std::move(cpu));

@@ -28,6 +28,7 @@ struct UnifiedRow {
   double kernel_ns = 0; ///< sum of the kernel times of the calls
   Stats kernel_us;      ///< time of the union of a call's kernels
   Stats tbps, tflops;
+  TimedWork timed_flops, timed_bytes;      ///< sums over the calls
   double flops = 0, bytes = 0;             ///< cost of the first call; NaN = unknown
   std::optional<std::string> compute_spec; ///< empty without a cost
   std::optional<Roofline> roofline;

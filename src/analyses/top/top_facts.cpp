@@ -16,10 +16,6 @@
 namespace rankscope {
 namespace {
 
-double mean(double sum, std::int64_t count) {
-  return count > 0 ? sum / static_cast<double>(count) : kNaN;
-}
-
 std::vector<TopTime> times_of(const ConfigurationRanks& run) {
   std::vector<TopTime> out;
   const double total = run.mean_ms(TimeKind::kTotal);
@@ -120,8 +116,8 @@ void add_operators(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   for (OperatorTotal& o : sums) {
     TopOperator row;
     row.percent = percent_of(o.kernel_ns, all_ns);
-    row.tflops = mean(o.tflops_sum, o.tflops_calls);
-    row.tbps = mean(o.tbps_sum, o.tbps_calls);
+    row.tflops = o.flops.rate() / 1e3; // FLOP/ns = 10^9 FLOP/s
+    row.tbps = o.bytes.rate() / 1e3;
     row.percent_of_roofline = percent_of(o.roofline_ns, o.rated_ns, kNaN);
     row.bound = o.rated_ns <= 0 ? "" : o.compute_bound ? "compute" : "memory";
     row.sum = std::move(o);

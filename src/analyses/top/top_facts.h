@@ -65,9 +65,9 @@ struct TopKernel {
 
 struct TopOperator {
   OperatorTotal sum;
-  double percent = 0; ///< percentage of TopOverview::work_ms
-  double tflops = 0;  ///< mean over the calls; NaN = no model
-  double tbps = 0;
+  double percent = 0;             ///< percentage of TopOverview::work_ms
+  double tflops = 0;              ///< work of all calls by their kernel time; NaN = no model
+  double tbps = 0;                ///< as above
   double percent_of_roofline = 0; ///< minimum time / kernel time, percent; NaN = no roofline
   std::string_view bound;         ///< "compute", "memory" or ""
 };

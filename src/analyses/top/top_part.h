@@ -7,15 +7,15 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kTopRankVersion = 3;
+inline constexpr std::uint32_t kTopRankVersion = 4;
 
 template <class Archive, PartOf<KernelTotal> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.name, r.sum_ns, r.count, r.max_ns);
 }
 
 template <class Archive, PartOf<OperatorTotal> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.name, r.category, r.dims, r.types, r.count, r.kernel_ns, r.tflops_sum, r.tbps_sum,
-          r.tflops_calls, r.tbps_calls, r.roofline_ns, r.rated_ns, r.compute_bound);
+  archive(r.name, r.category, r.dims, r.types, r.count, r.kernel_ns, r.flops.amount, r.flops.ns,
+          r.bytes.amount, r.bytes.ns, r.roofline_ns, r.rated_ns, r.compute_bound);
 }
 
 template <class Archive, PartOf<CategoryTotal> Row> void part_fields(Archive& archive, Row& r) {

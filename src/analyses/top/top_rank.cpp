@@ -38,10 +38,8 @@ OperatorTotal total_of(const UnifiedRow& row) {
   out.types = row.op.types;
   out.count = static_cast<std::int64_t>(row.count);
   out.kernel_ns = row.kernel_ns;
-  out.tflops_sum = row.tflops.sum;
-  out.tflops_calls = static_cast<std::int64_t>(row.tflops.count);
-  out.tbps_sum = row.tbps.sum;
-  out.tbps_calls = static_cast<std::int64_t>(row.tbps.count);
+  out.flops = row.timed_flops;
+  out.bytes = row.timed_bytes;
   if (row.roofline) {
     out.roofline_ns = row.roofline->time_us * 1e3 * static_cast<double>(row.count);
     out.rated_ns = row.kernel_ns;
@@ -116,10 +114,8 @@ void add_totals(std::vector<OperatorTotal>& to, const std::vector<OperatorTotal>
       [](OperatorTotal& sum, const OperatorTotal& r) {
         sum.count += r.count;
         sum.kernel_ns += r.kernel_ns;
-        sum.tflops_sum += r.tflops_sum;
-        sum.tflops_calls += r.tflops_calls;
-        sum.tbps_sum += r.tbps_sum;
-        sum.tbps_calls += r.tbps_calls;
+        sum.flops.add(r.flops.amount, r.flops.ns);
+        sum.bytes.add(r.bytes.amount, r.bytes.ns);
         sum.roofline_ns += r.roofline_ns;
         sum.rated_ns += r.rated_ns;
         sum.compute_bound = r.rated_ns > 0 ? r.compute_bound : sum.compute_bound;

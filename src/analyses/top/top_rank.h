@@ -5,6 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_data.h"
 #include "analyses/collectives/run_consistency.h"
+#include "analyses/group_stats.h"
 #include "analyses/job/rank_graph.h"
 #include "analyses/sweep/sweep_facts.h"
 #include "analyses/timeline/idle_causes.h"
@@ -29,8 +30,7 @@ struct OperatorTotal {
   std::string dims, types; ///< Python tuples; "" = not recorded
   std::int64_t count = 0;
   double kernel_ns = 0;
-  double tflops_sum = 0, tbps_sum = 0; ///< sums over the calls that have a rate
-  std::int64_t tflops_calls = 0, tbps_calls = 0;
+  TimedWork flops, bytes;
   /// Sums of minimum time and of kernel time, over the calls with a roofline.
   double roofline_ns = 0, rated_ns = 0;
   bool compute_bound = false; ///< value of the last row with a roofline

@@ -124,9 +124,11 @@ Schema<TopOperator> operator_schema() {
             "kernel time of the calls, as in unified_perf_summary"},
            {"percent", Unit::kPercent, &R::percent, "share of the GPU time without communication"},
            {"tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops,
-            "TFLOPS/s of a call, mean over the calls; blank if the operator has no cost model"},
+            "floating-point operations of all calls, divided by their kernel time; blank if the "
+            "operator "
+            "has no cost model"},
            {"tb_per_s", "TB/s", Unit::kTBps, &R::tbps,
-            "TB/s of a call, mean over the calls, in 10^12 bytes per second"},
+            "bytes of all calls, divided by their kernel time, in 10^12 bytes per second"},
            {"percent_of_roofline", "percent of roofline", Unit::kPercent, &R::percent_of_roofline,
             "minimum time that the GPU's peaks allow, in percent of the kernel time"},
            {"roofline_bound", "roofline bound", Unit::kNone, or_blank(&R::bound),
