@@ -129,7 +129,7 @@ void kernels(const TopFacts& facts, ConsolePage& page) {
   page.heading(
       "KERNELS",
       note({fmt::format("{} ms in {}", number(o.kernel_ms, 3),
-                        counted(static_cast<std::size_t>(o.kernel_launches), "launch", "launches")),
+                        counted(static_cast<std::size_t>(o.kernel_launches), "kernel", "kernels")),
             over_ranks(facts, "sums"), cut_note(facts.kernels.size(), o.kernels)}));
   std::vector<std::vector<PageCell>> rows;
   for (const TopKernel& k : facts.kernels)

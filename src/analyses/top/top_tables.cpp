@@ -20,7 +20,7 @@ Schema<TopOverview> overview_schema() {
            {"total_ms", "total (ms)", Unit::kMs, &R::total_ms,
             "total_time in gpu_timeline, mean over the ranks"},
            {"kernel_launches", "kernel launches", Unit::kCount, &R::kernel_launches,
-            "number of kernel launches on all ranks"},
+            "number of kernel executions on all ranks; a graph launch runs many"},
            {"kernel_ms", "kernel time (ms)", Unit::kMs, &R::kernel_ms,
             "sum of the kernel durations over all ranks, as in kernel_summary"},
            {"operator_ms", "operator time (ms)", Unit::kMs, &R::operator_ms,
