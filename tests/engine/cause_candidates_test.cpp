@@ -190,6 +190,24 @@ TEST(UnfusedAttention, OfFewTokensIsNotReported) {
                   .empty());
 }
 
+HandActivity product(const char* name, const char* shapes, const char* types) {
+  return {ActivityKind::kKernel, name, "aten::mm", "aten::matmul", shapes, types};
+}
+
+TEST(SlowFormat, IsFp32WithoutMatrixUnitsOnNvidiaGpus) {
+  const auto causes_of = [](const char* kernel) {
+    return of_rule(
+        CauseRule::kSlowFormat,
+        in_order({product(kernel, "[[4096, 4096], [4096, 4096]]", R"(["float", "float"])")}),
+        gpu_candidates);
+  };
+  EXPECT_EQ(causes_of("ampere_sgemm_128x128_nn").size(), 1U);
+  EXPECT_TRUE(causes_of("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32").empty());
+  // the matrix units of AMD GPUs compute fp32
+  EXPECT_TRUE(
+      causes_of("Cijk_Ailk_Bljk_SB_Bias_AS_SAV_UserArgs_MT128x128x16_MI32x32x1_SN").empty());
+}
+
 /// Returns steps of one rank with a GEMM of 1000 ns, and a GEMM of 700 ns that is not overlapped. A
 /// collective starts with the first GEMM and takes the given time; during the collective, a GEMM
 /// takes `factor` times as long.

@@ -37,12 +37,13 @@ std::int64_t whole_number(const std::string& text) {
   return value;
 }
 
-/// Returns whether the kernel computes fp32 products without matrix units, by its name.
+/// Returns whether a kernel of an NVIDIA GPU computes fp32 products without matrix units, by its
+/// name. False for all kernels of AMD GPUs: their matrix units compute fp32 (_MI32x32x1_ in a
+/// name), and PyTorch does not use TF32 there by default.
 bool without_matrix_units(std::string_view name) {
-  for (const std::string_view part :
-       {"simt", "sgemm", "ffma", "f32f32_f32f32_f32", "_SB_", "_S_B_"})
+  for (const std::string_view part : {"simt", "sgemm", "ffma", "f32f32_f32f32_f32"})
     if (contains(name, part))
-      return !contains(name, "tf32") && !contains(name, "s1688") && !contains(name, "xf32");
+      return !contains(name, "tf32") && !contains(name, "s1688");
   return false;
 }
 
