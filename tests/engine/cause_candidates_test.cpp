@@ -208,6 +208,39 @@ TEST(SlowFormat, IsFp32WithoutMatrixUnitsOnNvidiaGpus) {
       causes_of("Cijk_Ailk_Bljk_SB_Bias_AS_SAV_UserArgs_MT128x128x16_MI32x32x1_SN").empty());
 }
 
+/// Runs each bf16 product once, for the given time.
+Candidates misaligned_of(const std::vector<std::pair<const char*, std::int64_t>>& products) {
+  std::vector<HandActivity> activities;
+  for (const auto& [shapes, ns] : products)
+    activities.push_back(product("nvjet_tst_128x256_64x4", shapes, R"(["c10::BFloat16"])"));
+  HandMadeRun run(1, activities);
+  for (std::uint32_t k = 0; k < products.size(); ++k)
+    run.add(0, k, k * 10'000'000, products[k].second);
+  return of_rule(CauseRule::kMisaligned, run.finish(), gpu_candidates);
+}
+
+TEST(Misaligned, GainsTheDifferenceOfItsRates) {
+  // 2 * 8192 * 1024 * 50257 flops at 281.06 TFLOPS, the next size at 562.66
+  const Candidates found = misaligned_of({{"[[8192, 1024], [1024, 50257]]", 3'000'000},
+                                          {"[[8192, 1024], [1024, 50304]]", 1'500'000},
+                                          {"[[8192, 1024], [1024, 50255]]", 2'000'000}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause.kind, GainKind::kEstimate);
+  EXPECT_EQ(found[0].cause.what, "8192x50257x1024");
+  ASSERT_EQ(found[0].durations.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(found[0].durations[0].second), 1.5e6 * 50257 / 50304, 2);
+  // both rates are of the same products
+  EXPECT_NEAR(found[0].cause.rate, 2.0 * 8192 * 1024 * (50257 + 50255) / 5e6 / 1e3, 1e-6);
+  EXPECT_NEAR(found[0].cause.rate_to, 2.0 * 8192 * 1024 * 50304 / 1.5e6 / 1e3, 1e-6);
+}
+
+TEST(Misaligned, ProductsThatMemoryBoundsAreNot) {
+  // 13 or 16 tokens of an expert: both read the same weights, in the same time
+  EXPECT_TRUE(misaligned_of({{"[[13, 14336], [14336, 4096]]", 41'000},
+                             {"[[16, 14336], [14336, 4096]]", 41'000}})
+                  .empty());
+}
+
 /// Returns steps of one rank with a GEMM of 1000 ns, and a GEMM of 700 ns that is not overlapped. A
 /// collective starts with the first GEMM and takes the given time; during the collective, a GEMM
 /// takes `factor` times as long.

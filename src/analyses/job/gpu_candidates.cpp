@@ -7,6 +7,7 @@
 #include "model/ops/op_model.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -20,15 +21,21 @@ constexpr std::int64_t kAlignBytes = 16;
 constexpr double kSlower = 0.95;  ///< fraction of the rate of an aligned product
 constexpr double kLikeSize = 2;   ///< products within this factor are similar
 constexpr double kSomeSize = 256; ///< products within this factor are comparable
+constexpr std::int64_t kLeastExtent = 1024;
 
 /// A product according to its operator's arguments.
 struct Product {
   double flops = 0;
   bool aligned = true;               ///< every extent is a multiple of 16 bytes
   std::int64_t smallest = INT64_MAX; ///< smallest extent
+  double extents_inverse = 0;        ///< sum of 1 / extent
   std::string spec;                  ///< type of the inputs, for example "matrix_bf16"
   std::string extents;               ///< for example "8192x1024x50257"
   bool matrix_units = true;          ///< false: fp32 products without matrix units
+
+  /// Returns whether computing, not memory, bounds the product on every GPU: it does as many
+  /// operations for each element as a product of three extents of kLeastExtent.
+  [[nodiscard]] bool compute_bound() const { return extents_inverse * kLeastExtent <= 3; }
 };
 
 std::int64_t whole_number(const std::string& text) {
@@ -71,6 +78,7 @@ std::optional<Product> product_of(const RankGraph& rank, const Activity& a) {
     if (name == "M" || name == "N" || name == "K") {
       const std::int64_t extent = whole_number(value);
       out.smallest = std::min(out.smallest, extent);
+      out.extents_inverse += 1 / static_cast<double>(extent);
       out.extents += (out.extents.empty() ? "" : "x") + value;
       if (bytes > 0 && std::fmod(static_cast<double>(extent) * bytes, kAlignBytes) != 0)
         out.aligned = false;
@@ -184,7 +192,7 @@ private:
     std::vector<double> rates;
     double nearest = 0, distance = std::log(kLikeSize);
     for (const Timed& t : products_) {
-      if (!t.product->aligned || t.product->spec != p.spec)
+      if (!t.product->aligned || !t.product->compute_bound() || t.product->spec != p.spec)
         continue;
       const double away = std::abs(std::log(t.product->flops / p.flops));
       if (away <= distance) {
@@ -199,12 +207,17 @@ private:
     return {rates.empty() ? 0 : quantile_of(std::move(rates), 0.5), false};
   }
 
+  /// Adds products with awkward extents that are slower than aligned ones. Extents do not change
+  /// the time of a product that memory bounds.
   void add_misaligned() {
-    std::map<std::string, CauseCandidate> by_extents;
+    struct Awkward {
+      CauseCandidate c;
+      double flops = 0, ns = 0, aligned_ns = 0;
+    };
+    std::array<Awkward, 2> found; // without and with an aligned product of similar size
     std::map<const Product*, std::pair<double, bool>> rates;
-    std::map<std::string, std::pair<double, double>> work; // flops, ns
     for (const Timed& t : products_) {
-      if (t.product->aligned)
+      if (t.product->aligned || !t.product->compute_bound())
         continue;
       auto rate = rates.find(t.product);
       if (rate == rates.end())
@@ -212,20 +225,24 @@ private:
       const auto [to, alike] = rate->second;
       if (to <= 0 || tflops(t) > kSlower * to)
         continue;
-      CauseCandidate& c = by_extents["products"];
-      c.cause.kind = alike ? GainKind::kEstimate : GainKind::kAtMost;
-      c.cause.confidence = alike ? Confidence::kSure : Confidence::kHint;
-      add_product(c, t.node, t.product->flops / to / 1e3);
-      if (c.cause.what.empty())
-        c.cause.what = t.product->extents;
-      c.cause.rate_to = to;
-      work["products"].first += t.product->flops;
-      work["products"].second += alone_ns(t.node);
+      Awkward& awkward = found[alike ? 1 : 0];
+      const double aligned_ns = t.product->flops / to / 1e3;
+      add_product(awkward.c, t.node, aligned_ns);
+      if (awkward.c.cause.what.empty())
+        awkward.c.cause.what = t.product->extents;
+      awkward.flops += t.product->flops;
+      awkward.ns += alone_ns(t.node);
+      awkward.aligned_ns += aligned_ns;
     }
-    for (auto& [key, c] : by_extents) {
-      c.cause.rule = CauseRule::kMisaligned;
-      c.cause.rate = work[key].first / work[key].second / 1e3;
-      out_.push_back(std::move(c));
+    found[0].c.cause.kind = GainKind::kAtMost;
+    found[0].c.cause.confidence = Confidence::kHint;
+    for (Awkward& awkward : found) {
+      if (awkward.c.nodes.empty())
+        continue;
+      awkward.c.cause.rule = CauseRule::kMisaligned;
+      awkward.c.cause.rate = awkward.flops / awkward.ns / 1e3;
+      awkward.c.cause.rate_to = awkward.flops / awkward.aligned_ns / 1e3;
+      out_.push_back(std::move(awkward.c));
     }
   }
 
@@ -234,7 +251,6 @@ private:
   /// compared at its upper quartile, because collectives slow some calls, and their contention is
   /// not always known.
   void add_slow_shapes() {
-    constexpr std::int64_t kLeastExtent = 1024;
     constexpr double kSameClass = 4, kDeviations = 3, kLeastBelow = 0.2, kUpper = 0.75;
     constexpr std::size_t kFewestOthers = 3;
     struct ShapeRates {
