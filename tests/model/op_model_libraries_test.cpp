@@ -111,6 +111,62 @@ TEST(LibraryModels, PackedAttention) {
           150 * 16.0, 4 * 120 * 2.0});
 }
 
+TEST(LibraryModels, AttentionBackwardWithSharedHeads) {
+  // q (1, 64, 4, 8), k and v (1, 64, 2, 8); dout is the first of these arguments
+  constexpr double kPairs = 4 * 64 * 64, kShared = 64 * 8 * 1 * 2;
+  constexpr double kFlops = 2 * kPairs * 8 * 5 + kShared;
+  constexpr double kBytes = 2.0 * (3 * 64 * 4 * 8 + 4 * 64 * 2 * 8);
+  const std::string q = "[1, 64, 4, 8]", k = "[1, 64, 2, 8]";
+  const std::string tensors = q + ", " + q + ", " + k + ", " + k + ", " + q + ", [1, 4, 64]";
+  const std::string dims = "[" + tensors + "]", shifted = "[[], " + tensors + "]";
+  const std::string types = list({kB, kB, kB, kB, kB}), all = list({"", kB, kB, kB, kB});
+  const auto at = [](std::size_t causal, const char* flag) {
+    std::string out = "[";
+    for (std::size_t i = 0; i < causal; ++i)
+      out += "\"\", ";
+    return out + '"' + flag + "\"]";
+  };
+  for (const auto& [flag, half] : {std::pair("False", 1.0), {"True", 0.5}}) {
+    expect({"flash_attn::_flash_attn_backward", dims.c_str(), types, at(11, flag), kFlops * half,
+            kBytes});
+    expect(
+        {"aiter::_flash_attn_backward", dims.c_str(), types, at(12, flag), kFlops * half, kBytes});
+    expect({"aiter::mha_bwd", dims.c_str(), types, at(8, flag), kFlops * half, kBytes});
+    expect(
+        {"aiter::wrapper_fmha_v3_bwd", shifted.c_str(), all, at(9, flag), kFlops * half, kBytes});
+  }
+}
+
+TEST(LibraryModels, AttentionInASlidingWindow) {
+  const char* const dims = "[[1, 64, 2, 8], [1, 64, 2, 8], [1, 64, 2, 8]]";
+  const std::string types = list({kB, kB, kB});
+  const auto flops = [&](const char* causal, const char* left, const char* right) {
+    const OpInfo& op = *find_op("flash_attn::_flash_attn_forward");
+    const auto r = evaluate(
+        op, ParsedArgs(dims, types, "", list({"", "", "", "0.", "0.35", causal, left, right})), {},
+        false);
+    EXPECT_TRUE(r);
+    return r ? r->flops : 0;
+  };
+  const auto counted = [](int left, int right) {
+    double out = 0;
+    for (int q = 0; q < 64; ++q)
+      for (int k = 0; k < 64; ++k)
+        if (q - k <= left && k - q <= right)
+          out += 2 * 2 * 16;
+    return out;
+  };
+  constexpr double kAll = 2 * 2 * 16 * 64 * 64;
+  EXPECT_DOUBLE_EQ(flops("True", "15", "0"), counted(15, 0));
+  EXPECT_DOUBLE_EQ(flops("True", "15", "-1"), counted(15, 0));
+  EXPECT_DOUBLE_EQ(flops("False", "15", "3"), counted(15, 3));
+  EXPECT_DOUBLE_EQ(flops("False", "-1", "3"), counted(64, 3));
+  EXPECT_DOUBLE_EQ(flops("False", "-1", "-1"), kAll);
+  EXPECT_DOUBLE_EQ(flops("True", "-1", "-1"), kAll / 2);
+  EXPECT_DOUBLE_EQ(flops("True", "4095", "0"), kAll / 2); // longer than the sequence
+  EXPECT_DOUBLE_EQ(flops("False", "", "0."), kAll);       // no window is recorded
+}
+
 TEST(LibraryModels, FusedConvolutionReadsPaddingThenStride) {
   // x (1, 2, 8, 8), w (3, 2, 3, 3), padding 0, stride 2: 3x3 outputs with 3 channels
   const char* const dims = "[[1, 2, 8, 8], [3, 2, 3, 3], [1, 3, 1, 1], [], []]";
