@@ -76,6 +76,30 @@ TEST(OpModel, ConvolutionEqualsCountedOnes) {
   EXPECT_EQ(cost("aten::convolution", dims, kBf16x2, concrete, true).flops, flops);
 }
 
+TEST(OpModel, ConvolutionBackwardCountsTheRequestedGradients) {
+  // x (10, 3, 224, 224), w (64, 3, 7, 7), stride 2, padding 3: output (10, 64, 112, 112)
+  const char* const dims = "[[10, 64, 112, 112], [10, 3, 224, 224], [64, 3, 7, 7]]";
+  const auto backward = [&](const std::string& mask, bool compat = false) {
+    const std::string concrete =
+        R"(["", "", "", "[64]", "[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1", ")" + mask +
+        "\"]";
+    return cost("aten::convolution_backward", dims, kBf16x2, concrete.c_str(), compat);
+  };
+  const double one = 2.0 * 10 * 64 * 147 * 112 * 112, dout = 10 * 64 * 112 * 112;
+  const double tensors = 2 * (10 * 3 * 224 * 224 + 64 * 147 + dout);
+  const PerfResult weights = backward("[False, True, False]");
+  EXPECT_EQ(weights.flops, one);
+  EXPECT_EQ(weights.bytes, tensors);
+  EXPECT_EQ(weights.params.back().first, "output_mask");
+  EXPECT_EQ(backward("[True, False, False]").flops, one);
+  EXPECT_EQ(backward("[True, True, False]").flops, 2 * one);
+  EXPECT_EQ(backward("[True, True, True]").flops, 2 * one + dout);
+  EXPECT_EQ(backward("[True, True, True]").bytes, 2 * tensors + 2 * (dout + 64));
+  EXPECT_EQ(backward("[False, False, True]").flops, dout);
+  EXPECT_EQ(backward("").flops, 2 * one + dout); // which gradients are computed is unknown
+  EXPECT_EQ(backward("[False, True, False]", true).flops, 2 * one);
+}
+
 TEST(OpModel, AttentionEqualsCountedOnes) {
   double flops = 0;
   double causal = 0;

@@ -99,6 +99,18 @@ std::string ParsedArgs::concrete(std::size_t i) const {
   return v.kind == ArgValue::Kind::kText ? v.text : python_repr(v, false);
 }
 
+std::vector<bool> ParsedArgs::flags(std::size_t i) const {
+  const std::string text = concrete(i);
+  std::vector<bool> out;
+  for (std::size_t at = 0;;) {
+    const std::size_t yes = text.find("True", at), no = text.find("False", at);
+    if (yes == no) // neither
+      return out;
+    out.push_back(yes < no);
+    at = std::min(yes, no) + 1;
+  }
+}
+
 std::optional<Shape> ParsedArgs::int_list(std::size_t i) const {
   const std::string text = concrete(i);
   if (text.empty())

@@ -48,6 +48,8 @@ public:
   /// Returns the text of the recorded value ("Concrete Inputs"), or "".
   [[nodiscard]] std::string concrete(std::size_t i) const;
   [[nodiscard]] bool flag(std::size_t i) const { return concrete(i) == "True"; }
+  /// Returns the values of a list of flags such as "[True, False]"; empty for other text.
+  [[nodiscard]] std::vector<bool> flags(std::size_t i) const;
   /// Parses a value such as "[1, 1]" or "3"; values beyond +-2^31 count as not recorded.
   [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const;
   /// Returns the number in int_list() if there is exactly one.

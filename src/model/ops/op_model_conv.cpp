@@ -14,6 +14,7 @@ struct Conv {
   bool transposed = false;
   bool bias = false;
   std::int64_t groups = 1;
+  std::vector<bool> gradients{true, true, true}; ///< backward: of x, w and bias are computed
 };
 
 Shape broadcast(Shape list, std::size_t n) {
@@ -86,8 +87,11 @@ std::optional<PerfResult> cost(const Call& call, Conv c, const std::string& type
   // backward: dx is a convolution of dout with w, and dw is a convolution of x with dout
   const double dw =
       2 * pw * static_cast<double>(c.x[0]) * (c.transposed ? tail(c.x, 2) : tail(*out, 2));
-  r.flops_bwd = product + dw + (c.bias ? po : 0);
-  r.bytes_bwd = 2 * (px + pw + po) * bpe + (c.bias ? (po + channels) * (call.compat ? 1 : bpe) : 0);
+  const bool for_bias = c.bias && c.gradients[2];
+  const int convolutions = (c.gradients[0] ? 1 : 0) + (c.gradients[1] ? 1 : 0);
+  r.flops_bwd = (c.gradients[0] ? product : 0) + (c.gradients[1] ? dw : 0) + (for_bias ? po : 0);
+  r.bytes_bwd = convolutions * (px + pw + po) * bpe +
+                (for_bias ? (po + channels) * (call.compat ? 1 : bpe) : 0);
   r.params = {{"convNd", "'conv" + std::to_string(n) + "d'"},
               {"input_shape", repr(c.x)},
               {"filter_shape", repr(c.w)},
@@ -150,7 +154,14 @@ std::optional<PerfResult> convolution_backward(const Call& call) {
       text += (text.size() > 1 ? ", " : "") + std::to_string(v);
     text += "]";
   }
-  return cost(call, c, call.args.type(1), call.args.type(2), 1, 2, std::move(text), true);
+  const std::vector<bool> mask = call.args.flags(10);
+  const bool masked = mask.size() == 3 && !call.compat; // the reference counts all gradients
+  if (masked)
+    c.gradients = mask;
+  auto r = cost(call, c, call.args.type(1), call.args.type(2), 1, 2, std::move(text), true);
+  if (r && masked)
+    r->params.emplace_back("output_mask", call.args.concrete(10));
+  return r;
 }
 
 /// Fused convolution and bias (apex). Arguments: x, weight, bias, padding, stride. The reference

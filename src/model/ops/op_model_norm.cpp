@@ -114,14 +114,7 @@ void read_mask(const Call& c, std::size_t i, Norm& m) {
   const std::string text = c.args.concrete(i);
   if (text.size() > 4) {
     m.mask_text = text;
-    m.mask.clear();
-    for (std::size_t at = 0; at < text.size(); at = text.find_first_of(",]", at) + 1) {
-      const std::size_t word = text.find_first_not_of("[, ", at);
-      const std::size_t end = text.find_first_of(",]", at);
-      if (word == std::string::npos || end == std::string::npos)
-        break;
-      m.mask.push_back(text.compare(word, 4, "True") == 0);
-    }
+    m.mask = c.args.flags(i);
     if (m.mask.empty())
       m.mask = {true};
   }

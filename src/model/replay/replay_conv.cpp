@@ -126,21 +126,6 @@ std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   return "";
 }
 
-/// Reads a gradient mask such as "[True, True, False]" (input, weights, bias); nullopt for other
-/// text.
-std::optional<std::vector<bool>> read_mask(std::string_view text) {
-  std::vector<bool> out;
-  while (!text.empty()) {
-    const std::size_t yes = text.find("True");
-    const std::size_t no = text.find("False");
-    if (yes == std::string_view::npos && no == std::string_view::npos)
-      break;
-    out.push_back(yes < no);
-    text.remove_prefix(yes < no ? yes + 4 : no + 5);
-  }
-  return out.size() == 3 ? std::optional(out) : std::nullopt;
-}
-
 void add_note(std::string& note, std::string_view more) {
   note += note.empty() ? "" : "; ";
   note += more;
@@ -203,16 +188,16 @@ ReplayRequest replay::conv(std::string_view name, const ParsedArgs& args) {
       add_note(note, "without its bias");
     return {r, note, ""};
   }
-  const auto mask = read_mask(args.concrete(10));
-  if (!mask)
+  const std::vector<bool> mask = args.flags(10); // input, weights, bias
+  if (mask.size() != 3)
     return no_call("which gradients it makes was not recorded (output_mask)");
-  if ((*mask)[0])
+  if (mask[0])
     r.directions.push_back(c.transposed ? 1 : 2);
-  if ((*mask)[1])
+  if (mask[1])
     r.directions.push_back(4);
   if (r.directions.empty())
     return no_call("the gradient of the bias alone: a sum, no convolution");
-  if ((*mask)[2])
+  if (mask[2])
     add_note(note, "without the gradient of its bias");
   return {r, note, ""};
 }
