@@ -100,6 +100,23 @@ TEST(OpModel, ConvolutionBackwardCountsTheRequestedGradients) {
   EXPECT_EQ(backward("[False, True, False]", true).flops, 2 * one);
 }
 
+TEST(OpModel, ScaledProductReadsItsBiasAndResultType) {
+  const char* const dims = "[[8, 16], [16, 32], [], [], [32], [], [], []]";
+  const auto product = [&](const char* bias, const char* result) {
+    const std::string types =
+        std::string(R"(["c10::Float8_e5m2", "c10::Float8_e4m3fn", "float", "float", ")") + bias +
+        R"(", "", "Scalar", ""])";
+    const std::string concrete =
+        std::string(R"(["", "", "", "", "", "", ")") + result + R"(", "True"])";
+    return cost("aten::_scaled_mm", dims, types.c_str(), concrete.c_str());
+  };
+  const PerfResult bf16 = product("c10::BFloat16", "15");
+  EXPECT_EQ(bf16.flops, 2 * 8 * 16 * 32 + 8 * 32);
+  EXPECT_EQ(bf16.bytes, 8 * 16 + 16 * 32 + 2 * 8 * 32 + 2 * 32);
+  EXPECT_EQ(bf16.compute_spec, "matrix_fp8");
+  EXPECT_EQ(product("float", "6").bytes, 8 * 16 + 16 * 32 + 4 * 8 * 32 + 4 * 32);
+}
+
 TEST(OpModel, AttentionEqualsCountedOnes) {
   double flops = 0;
   double causal = 0;

@@ -105,12 +105,15 @@ std::optional<PerfResult> scaled_mm(const Call& c) {
   g.m = x[0];
   g.k = x[1];
   g.n = y[1];
-  g.bias = c.args.count() == 3;
+  // the reference reads neither the bias nor the type of the output
+  g.bias = c.compat ? c.args.count() == 3 : !c.args.dims(4).empty();
   if (std::isnan(g.in_a) || std::isnan(g.in_b))
     return std::nullopt;
   g.in_b = g.in_a;
   g.out = g.in_a == 1 ? 2 : g.in_a == 2 || g.in_a == 4 ? g.in_a : kUnknown;
-  g.bias_bytes = g.out;
+  if (constexpr std::int64_t kFloat = 6; !c.compat && c.args.integer(6) == kFloat)
+    g.out = 4; // c10/core/ScalarType.h
+  g.bias_bytes = c.compat ? g.out : type_bytes_or(c.args.type(4), g.out);
   return cost(c, g);
 }
 
