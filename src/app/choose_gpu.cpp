@@ -11,11 +11,11 @@ bool choose_gpu(const Trace& trace, ReportOptions& options) {
   }
   if (!options.gpu_arch.empty() || options.compat_tracelens || trace.header.devices.empty())
     return false;
-  const std::string& name = trace.header.devices.front().name;
+  const DeviceInfo& first = trace.header.devices.front();
   for (const DeviceInfo& device : trace.header.devices)
-    if (device.name != name)
+    if (device.name != first.name || device.multiprocessors != first.multiprocessors)
       return false;
-  options.gpu_arch = recognised_gpu(name);
+  options.gpu_arch = recognised_gpu(first.name, first.multiprocessors);
   return !options.gpu_arch.empty();
 }
 

@@ -237,7 +237,8 @@ struct Events {
 struct DeviceInfo {
   std::int64_t id = 0;
   std::string name;
-  std::int64_t warp_size = 0; ///< 64 = AMD CDNA, 32 = NVIDIA
+  std::int64_t warp_size = 0;       ///< 64 = AMD CDNA, 32 = NVIDIA
+  std::int64_t multiprocessors = 0; ///< SMs or compute units; 0 = unknown
 };
 
 struct ProcessGroup {

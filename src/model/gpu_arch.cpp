@@ -17,6 +17,7 @@ struct Peak {
 };
 struct GpuModel {
   const char* name;
+  std::int64_t multiprocessors;
   double mem_bw_gbps;
   const char* mem_source;
   const char* kind;
@@ -40,6 +41,7 @@ const std::vector<GpuModel>& gpu_models() {
                                             {"vector_fp64", 33.5, "132 SM x 1.98 GHz x 128"}};
   static const std::vector<GpuModel> kGpuModels = {
       {"MI300X",
+       304,
        5300,
        "AMD MI300X data sheet",
        "achievable rates",
@@ -54,6 +56,7 @@ const std::vector<GpuModel>& gpu_models() {
         {"vector_fp32", 81, kMeasured},
         {"vector_fp64", 40, kMeasured}}},
       {"MI325X",
+       304,
        6000,
        "AMD MI325X data sheet",
        "theoretical dense peaks",
@@ -66,6 +69,7 @@ const std::vector<GpuModel>& gpu_models() {
         {"vector_fp32", 163.4, "304 CU x 2.1 GHz x 256"},
         {"vector_fp64", 81.7, "304 CU x 2.1 GHz x 128"}}},
       {"MI355X",
+       256,
        8000,
        "AMD MI355X data sheet",
        "theoretical dense peaks",
@@ -77,11 +81,12 @@ const std::vector<GpuModel>& gpu_models() {
         {"matrix_fp4", 10066.3, "256 CU x 2.4 GHz x 16384"},
         {"vector_fp32", 157.3, "256 CU x 2.4 GHz x 256"},
         {"vector_fp64", 78.6, "256 CU x 2.4 GHz x 128"}}},
-      {"H100", 3350, "NVIDIA H100 SXM data sheet", "theoretical dense peaks; matrix_fp32 is TF32",
-       kHopper},
-      {"H200", 4800, "NVIDIA H200 SXM data sheet", "theoretical dense peaks; matrix_fp32 is TF32",
-       kHopper},
+      {"H100", 132, 3350, "NVIDIA H100 SXM data sheet",
+       "theoretical dense peaks; matrix_fp32 is TF32", kHopper},
+      {"H200", 132, 4800, "NVIDIA H200 SXM data sheet",
+       "theoretical dense peaks; matrix_fp32 is TF32", kHopper},
       {"B200",
+       148,
        8000,
        "NVIDIA HGX B200 data sheet, 64 TB/s over 8 GPUs",
        "theoretical dense peaks; matrix_fp32 is TF32",
@@ -129,17 +134,18 @@ std::vector<std::string> builtin_gpu_archs() {
   return names;
 }
 
-std::string recognised_gpu(std::string_view device_name) {
+std::string recognised_gpu(std::string_view device_name, std::int64_t multiprocessors) {
   const std::string name = lowercase(std::string(device_name));
   std::string found;
   for (std::size_t begin = 0; begin < name.size();) {
     const std::size_t end = std::min(name.find_first_of(" -_/", begin), name.size());
     const std::string word = name.substr(begin, end - begin);
-    if (word == "pcie" || word == "nvl")
+    if (word == "pcie" || word == "nvl" || word == "mig")
       return "";
-    for (const GpuArch& arch : builtin())
-      if (lowercase(arch.name) == word)
-        found = arch.name;
+    for (const GpuModel& model : gpu_models())
+      if (lowercase(model.name) == word &&
+          (multiprocessors == 0 || multiprocessors == model.multiprocessors))
+        found = model.name;
     begin = end + 1;
   }
   return found;

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,8 +28,11 @@ struct GpuArch {
 
 /// Returns the name of the built-in GPU for the device name that the driver reports ("AMD Instinct
 /// MI300X", "NVIDIA H100 80GB HBM3"). Returns "" for any other name, also for GPUs with the same
-/// chip but other memory or clocks (PCIe, NVL).
-[[nodiscard]] std::string recognised_gpu(std::string_view device_name);
+/// chip but other memory or clocks (PCIe, NVL), and for a part of a GPU (MIG, or a compute
+/// partition with fewer multiprocessors). `multiprocessors`: SMs or compute units of the device; 0
+/// = unknown.
+[[nodiscard]] std::string recognised_gpu(std::string_view device_name,
+                                         std::int64_t multiprocessors = 0);
 
 /// Loads a built-in GPU by its name (in any case), or a JSON file {name, mem_bw_gbps,
 /// max_achievable_tflops{spec: n}}.

@@ -338,6 +338,10 @@ TEST(GpuArch, BoardsAreRecognisedByTheDeviceName) {
        {"", "NVIDIA H100 PCIe", "NVIDIA H100 NVL", "NVIDIA GH200 480GB", "AMD Instinct MI300A",
         "AMD Instinct MI210", "Tesla V100-SXM2-32GB", "AMD Radeon Graphics", "NVIDIA GB200"})
     EXPECT_EQ(recognised_gpu(other), "") << other;
+  // a part of a GPU has neither its peaks nor its bandwidth
+  EXPECT_EQ(recognised_gpu("NVIDIA H100 80GB HBM3 MIG 1g.10gb"), "");
+  EXPECT_EQ(recognised_gpu("AMD Instinct MI300X", 38), "");
+  EXPECT_EQ(recognised_gpu("AMD Instinct MI300X", 304), "MI300X");
 }
 
 TEST(GpuArch, PeaksEqualTheirSources) {

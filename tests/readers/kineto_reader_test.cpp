@@ -89,7 +89,7 @@ TEST(KinetoReader, NumberTexts) {
 TEST(KinetoReader, HeaderBeforeAndAfterTheEvents) {
   const auto t = read_text(
       R"({"baseTimeNanoseconds": 1767189312000000000, "record_shapes": 1, "x": {"a": [1, "]"]},
-      "deviceProperties": [{"id": 0, "name": "G", "warpSize": 64}], "traceEvents": [)" +
+      "deviceProperties": [{"id": 0, "name": "G", "warpSize": 64, "numSms": 38}], "traceEvents": [)" +
       event("k", "1", "2") +
       R"(], "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8,
       "pg_config": [{"pg_name": "0", "pg_desc": "d", "pg_size": 2, "ranks": "[0, 1]"}]}})");
@@ -99,6 +99,7 @@ TEST(KinetoReader, HeaderBeforeAndAfterTheEvents) {
   EXPECT_EQ(t->header.world_size, 8);
   EXPECT_EQ(t->header.process_groups.at(0).ranks, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(t->vendor(), "AMD");
+  EXPECT_EQ(t->header.devices.at(0).multiprocessors, 38);
   EXPECT_EQ(t->header.other.at(0).first, "x");
   EXPECT_EQ(t->header.other.at(0).second, R"({"a": [1, "]"]})");
 }

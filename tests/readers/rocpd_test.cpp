@@ -54,6 +54,7 @@ TEST_P(RocpdSchemas, SameTrace) {
   ASSERT_EQ(t.header.devices.size(), 1U);
   EXPECT_EQ(t.header.devices[0].name, "AMD Instinct MI300X");
   EXPECT_EQ(t.header.devices[0].warp_size, 64);
+  EXPECT_EQ(t.header.devices[0].multiprocessors, 304);
   ASSERT_EQ(t.events.size(), 13U); // 6 regions, a mark, 4 kernels, a copy, ProfilerStep#7
   EXPECT_TRUE(t.diagnostics.empty());
 

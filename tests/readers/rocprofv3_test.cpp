@@ -90,6 +90,7 @@ TEST(RocprofCsv, TablesBesideEachOtherAreOneProcess) {
   EXPECT_EQ(seen, 4);
   ASSERT_EQ(t.header.devices.size(), 1U);
   EXPECT_EQ(t.header.devices[0].name, "AMD Instinct MI300X");
+  EXPECT_EQ(t.header.devices[0].multiprocessors, 304);
   // found once, by its kernel table; any table of the set can be named
   Diagnostics diagnostics;
   const auto plan = discover_run({folder.path()}, {}, diagnostics);

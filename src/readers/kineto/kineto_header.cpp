@@ -85,6 +85,7 @@ void parse_devices(simdjson::dom::element value, TraceHeader& h) {
       d.name = text;
     int_at("id", d.id);
     int_at("warpSize", d.warp_size);
+    int_at("numSms", d.multiprocessors);
     h.devices.push_back(std::move(d));
   }
 }

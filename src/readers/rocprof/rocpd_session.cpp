@@ -150,6 +150,8 @@ void RocpdSession::read_agents() {
       std::int64_t value = 0;
       if (properties.at_key("wave_front_size").get(value) == simdjson::SUCCESS)
         device.warp_size = value;
+      if (properties.at_key("cu_count").get(value) == simdjson::SUCCESS)
+        device.multiprocessors = value;
     }
     if (agents_.emplace(q.integer_or(0, kNoId), device.id).second)
       devices_.push_back(std::move(device));

@@ -169,6 +169,7 @@ private:
         if (device.name.empty())
           device.name = rows.text(c.at(column));
       device.warp_size = rows.integer(c.at("Wave_Front_Size")).value_or(0);
+      device.multiprocessors = rows.integer(c.at("Cu_Count")).value_or(0);
       if (const auto node = rows.integer(c.at("Node_Id")))
         agents_[*node] = device.id;
       devices_.push_back(std::move(device));

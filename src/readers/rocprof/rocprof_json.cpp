@@ -228,6 +228,7 @@ private:
     if (device.name.empty())
       device.name = text_at(e, "name");
     device.warp_size = int_at(e, "wave_front_size", 0);
+    device.multiprocessors = int_at(e, "cu_count", 0);
     std::int64_t handle = 0;
     if (e.at_pointer("/id/handle").get(handle) == simdjson::SUCCESS)
       agents_[handle] = device.id;
