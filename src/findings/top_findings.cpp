@@ -41,7 +41,7 @@ void add_roofline(const TopFacts& facts, std::size_t ranks, double steps,
                fmt::format("{} runs at {} of the roofline of {}", brief(name, 48),
                            percent_text(most->percent_of_roofline),
                            facts.overview.gpu.empty() ? "the GPU" : brief(facts.overview.gpu, 16)));
-  f.evidence = fmt::format("{}-bound; {} of the GPU time without communication; the "
+  f.evidence = fmt::format("{} is the nearer limit; {} of the GPU time without communication; the "
                            "largest headroom listed",
                            capital(std::string(most->bound)), percent_text(most->percent));
   out.push_back(std::move(f));
