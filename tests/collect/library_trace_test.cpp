@@ -190,6 +190,72 @@ TEST(LibraryTrace, RocblasTraceLinesWithoutTheirAddresses) {
   EXPECT_EQ(t.others, "the rocblas_dgemm, as they say\n");
 }
 
+// A product of complex numbers has 8 flops per multiply-add, and the flops of a batch are those of
+// all its products.
+TEST(LibraryTrace, FlopsCountComplexNumbersAndBatches) {
+  const Traced t(
+      "rocblas_zgemm,N,T,64,32,16,1,0x1,64,0x2,32,0,0x3,64,atomics_allowed\n"
+      "rocblas_sgemm_strided_batched,N,N,128,64,32,1,0x1,128,16384,0x2,128,16384,0,0x3,128,16384,8,"
+      "atomics_allowed\n"
+      "rocblas_dgemm_batched,N,N,2,2,2,1,0x1,2,0x2,2,0,0x3,2,5,atomics_allowed\n"
+      "rocblas_hgemm_batched,N,N,2,2,2,1,0x1,2,0x2,2,0,0x3,2\n"
+      "rocblas_gemm_ex,N,N,64,32,16,1,0x1,f32_c,64,0x2,f32_c,16,0,0x3,f32_c,64,0x3,f32_c,64,f32_c,"
+      "0,0,none,atomics_allowed\n"
+      "rocblas_gemm_strided_batched_ex,N,N,2,2,2,1,0x1,f16_r,2,4,0x2,f16_r,2,4,0,0x3,f16_r,2,4,0x3,"
+      "f16_r,2,4,3,f32_r,0,0,none\n"
+      "rocblas_sgemmt,U,N,T,64,32,1,0x1,64,0x2,64,0,0x3,64\n"
+      "- { rocblas_function: \"rocblas_cgemm\", transA: 'N', transB: 'T', M: 64, N: 32, K: 16, "
+      "beta: 0, call_count: 1 }\n"
+      "./rocblas-bench -f gemv_strided_batched -r f32_r --transposeA N -m 128 -n 64 "
+      "--batch_count 10\n"
+      "./rocblas-bench -f scal --a_type f32_c --b_type f32_r -n 100\n"
+      "./rocblas-bench -f dotc -r f64_c -n 100\n"
+      "./rocblas-bench -f gemmt -r f32_r --transposeA N --transposeB T -n 64 -k 32 --ldc 64\n"
+      "I! cuBLAS (v13) function cublasStatus_t cublasZgemm_v2(cublasHandle_t, int) called:\n"
+      "i!  m: type=int; val=64\ni!  n: type=int; val=32\ni!  k: type=int; val=16\n"
+      "i!Process=1; Thread=1; GPU=0\n"
+      "I! cuBLAS (v13) function cublasStatus_t cublasZhemm_v2(cublasHandle_t, int) called:\n"
+      "i!  m: type=int; val=64\ni!  n: type=int; val=32\ni!Process=1; Thread=1; GPU=0\n"
+      "[cublasLt][1][Trace][cublasLtTSTMatmul] A=0X1 Adesc=[type=C_32F rows=64 cols=16 ld=64] "
+      "B=0X2 "
+      "Bdesc=[type=C_32F rows=16 cols=32 ld=16] C=0X3 Cdesc=[type=C_32F rows=64 cols=32 ld=64] "
+      "D=0X4 "
+      "Ddesc=[type=C_32F rows=64 cols=32 ld=64] computeDesc=[computeType=COMPUTE_32F] beta=0\n");
+  std::map<std::string, Traced::Row> by_operation;
+  for (const Traced::Row& row : t.detail) {
+    EXPECT_EQ(row.at("damaged"), "") << row.at("library");
+    by_operation[row.at("operation")] = row;
+  }
+  struct {
+    const char *operation, *dtype, *problem, *flops;
+  } const expected[] = {
+      {"zgemm", "z", "m=64 n=32 k=16", "262144"},
+      {"sgemm_strided_batched", "s", "m=128 n=64 k=32 batch=8", "4194304"},
+      {"dgemm_batched", "d", "m=2 n=2 k=2 batch=5", "80"},
+      {"hgemm_batched", "h", "m=2 n=2 k=2", ""}, // without its batch count
+      {"gemm_ex", "f32_c", "m=64 n=32 k=16", "262144"},
+      {"gemm_strided_batched_ex", "f16_r", "m=2 n=2 k=2 batch=3", "48"},
+      {"sgemmt", "", "", ""},
+      {"rocblas_cgemm", "c", "m=64 n=32 k=16", "262144"},
+      {"gemv_strided_batched", "f32_r", "m=128 n=64 batch=10", "163840"},
+      {"scal", "f32_c", "n=100", "200"},
+      {"dotc", "f64_c", "n=100", "800"},
+      {"gemmt", "f32_r", "n=64", ""},
+      {"cublasZgemm_v2", "z", "m=64 n=32 k=16", "262144"},
+      {"cublasZhemm_v2", "", "", ""},
+      {"cublasLtMatmul", "C_32F", "m=64 n=32 k=16", "262144"},
+  };
+  EXPECT_EQ(by_operation.size(), std::size(expected)) << t.detail_csv;
+  for (const auto& e : expected) {
+    Traced::Row row = by_operation[e.operation];
+    EXPECT_EQ(row["dtype"], e.dtype) << e.operation;
+    EXPECT_EQ(row["problem"], e.problem) << e.operation;
+    EXPECT_EQ(row["flops"], e.flops) << e.operation;
+  }
+  EXPECT_EQ(by_operation["gemv_strided_batched"]["bytes"], "335360"); // 10 * 4 * (8192 + 128 + 64)
+  EXPECT_EQ(by_operation["rocblas_cgemm"]["bytes"], "28672");         // 8 * (1024 + 512 + 2048)
+}
+
 const std::string kHipblaslt =
     "hipblaslt-bench --api_method c -m 1024 -n 512 -k 1024 --lda 1024 --ldb 1024 --ldc 1024 --ldd "
     "1024  --stride_a 0 --stride_b 0 --stride_c 0 --stride_d 0  --alpha 1.000000 --beta 1.000000 "

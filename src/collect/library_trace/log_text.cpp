@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <utility>
 
 namespace rankscope {
@@ -82,6 +83,33 @@ double element_bytes(std::string_view type) {
     if (t == name)
       return bytes * parts;
   return 0;
+}
+
+bool is_complex(std::string_view type) {
+  return type.ends_with("_c") || type.starts_with("C_") || type == "c" || type == "z";
+}
+
+bool is_gemm(std::string_view function) {
+  const std::string name = lowercase(function);
+  const std::size_t at = name.find("gemm");
+  return at != std::string::npos && name.compare(at, 5, "gemmt") != 0;
+}
+
+std::string gemm_type_letter(std::string_view function) {
+  std::string name = lowercase(function);
+  if (name.starts_with("cublas"))
+    name.erase(0, 6);
+  const std::size_t at = name.find("gemm");
+  return at == std::string::npos || at == 0 || name[at - 1] == '_' ? "" : name.substr(at - 1, 1);
+}
+
+std::string GemmSize::text() const {
+  const std::string sizes = fmt::format("m={} n={} k={}", m, n, k);
+  return batch == 1 ? sizes : fmt::format("{} batch={}", sizes, batch);
+}
+
+double GemmSize::flops(std::string_view type) const {
+  return (is_complex(type) ? 8 : 2) * m * n * k * batch;
 }
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Words and numbers of log lines.
+// Words, numbers and GEMMs of log lines.
 #pragma once
 
 #include "base/ascii.h"
@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,5 +57,26 @@ struct CommandOption {
 /// Returns the bytes per element of a type in the libraries' spelling: f32_r, bf16, s, R_16BF,
 /// f8_fnuz_r, f64_c; 0 = unknown.
 [[nodiscard]] double element_bytes(std::string_view type);
+
+/// Returns whether a type in the libraries' spelling is complex: f64_c, z, C_32F.
+[[nodiscard]] bool is_complex(std::string_view type);
+
+/// Returns whether a function of rocBLAS or cuBLAS is a GEMM: gemm_ex, rocblas_zgemm,
+/// cublasGemmEx; not gemmt, which computes a triangle and has no m.
+[[nodiscard]] bool is_gemm(std::string_view function);
+
+/// Returns the letter of the type in the name of a GEMM: "z" of rocblas_zgemm and cublasZgemm_v2,
+/// "" of gemm_ex.
+[[nodiscard]] std::string gemm_type_letter(std::string_view function);
+
+/// The sizes of `batch` products of an m x k and a k x n matrix.
+struct GemmSize {
+  double m = 0, n = 0, k = 0, batch = 1;
+  /// Returns "m=64 n=32 k=16", and " batch=8" if there are several products.
+  [[nodiscard]] std::string text() const;
+  /// Returns 2 m n k flops per product, 8 m n k for complex types. Example: m = n = k = 1024 in
+  /// f16: 2^31 flops.
+  [[nodiscard]] double flops(std::string_view type) const;
+};
 
 } // namespace rankscope

@@ -12,21 +12,15 @@ namespace {
 
 using Options = std::vector<CommandOption>;
 
-struct Gemm {
-  double m = 0, n = 0, k = 0, batch = 1;
+struct Gemm : GemmSize {
   std::string_view trans_a, trans_b;
   std::string_view a, b, c, d; ///< types
   bool beta = true;
 };
 
-bool is_complex(std::string_view type) {
-  return type.ends_with("_c") || type == "c" || type == "z";
-}
-
-/// Adds the cost: 2 m n k flops per product, 8 m n k for complex types. Each matrix is read once, D
-/// is written once, and C is read if beta is not 0. Example: m = n = k = 1024 in f16: 2^31 flops.
+/// Adds the cost. Each matrix is read once, D is written once, and C is read if beta is not 0.
 void add_gemm_cost(const Gemm& g, LibraryCall& call) {
-  call.flops += (is_complex(g.a) ? 8 : 2) * g.m * g.n * g.k * g.batch;
+  call.flops += g.flops(g.a);
   const double c = g.beta ? g.m * g.n * element_bytes(g.c) : 0;
   call.bytes += g.batch * (g.m * g.k * element_bytes(g.a) + g.k * g.n * element_bytes(g.b) + c +
                            g.m * g.n * element_bytes(g.d));
@@ -93,9 +87,7 @@ bool describe_gemm(const Options& options, LibraryCall& call) {
   g.c = type("--c_type");
   g.d = type("--d_type");
   g.beta = number_of(options, "--beta").value_or(1) != 0;
-  call.problem = fmt::format("m={} n={} k={}", g.m, g.n, g.k);
-  if (g.batch != 1)
-    call.problem += fmt::format(" batch={}", g.batch);
+  call.problem = g.text();
   call.layout = fmt::format("{}{}", g.trans_a, g.trans_b);
   call.dtype = g.a;
   add_gemm_cost(g, call);
@@ -105,22 +97,31 @@ bool describe_gemm(const Options& options, LibraryCall& call) {
 /// Describes level 1 and 2 functions; computes the work of the frequent functions only.
 void describe_vector(const Options& options, LibraryCall& call) {
   const double n = size_of(options, "-n").value_or(0), m = size_of(options, "-m").value_or(0);
+  const double batch = size_of(options, "--batch_count").value_or(1);
   call.dtype = first_of(options, {"-r", "--a_type"});
-  const double size = element_bytes(call.dtype);
+  const double bytes = batch * element_bytes(call.dtype);
+  const double multiply_adds = batch * (is_complex(call.dtype) ? 8 : 2); // in flops
   call.problem = m > 0 ? fmt::format("m={} n={}", m, n) : fmt::format("n={}", n);
+  if (batch != 1)
+    call.problem += fmt::format(" batch={}", batch);
   call.layout = first_of(options, {"--transposeA", "--transA"});
-  if (call.operation.find("gemv") != std::string::npos) {
-    call.flops = 2 * m * n;
-    call.bytes = (m * n + m + n) * size;
-  } else if (call.operation.find("axpy") != std::string::npos) {
-    call.flops = 2 * n;
-    call.bytes = 3 * n * size;
-  } else if (call.operation.find("dot") != std::string::npos) {
-    call.flops = 2 * n;
-    call.bytes = 2 * n * size;
-  } else if (call.operation.find("scal") != std::string::npos) {
-    call.flops = n;
-    call.bytes = 2 * n * size;
+  if (contains(call.operation, "gemv")) {
+    call.flops = multiply_adds * m * n;
+    call.bytes = bytes * (m * n + m + n);
+  } else if (contains(call.operation, "axpy")) {
+    call.flops = multiply_adds * n;
+    call.bytes = bytes * 3 * n;
+  } else if (contains(call.operation, "dot")) {
+    call.flops = multiply_adds * n;
+    call.bytes = bytes * 2 * n;
+  } else if (contains(call.operation, "scal")) {
+    const bool a = is_complex(call.dtype);
+    const bool b = is_complex(first_of(options, {"--b_type", "-r", "--a_type"}));
+    call.flops = batch * n *
+                 (a && b   ? 6
+                  : a || b ? 2
+                           : 1); // csscal: a complex vector, a real factor
+    call.bytes = bytes * 2 * n;
   }
 }
 
@@ -172,7 +173,12 @@ std::optional<ParsedCall> parse_record(std::string_view text, std::string_view k
     front.remove_suffix(1);
   c.config = fmt::format("- {{ {} }}", trimmed(front));
   c.operation = function;
-  c.dtype = record.value("a_type");
+  const std::string precision = gemm_type_letter(function);
+  const auto type = [&](std::string_view name) {
+    const std::string_view t = record.value(name);
+    return t.empty() ? std::string_view(precision) : t;
+  };
+  c.dtype = type("a_type");
   c.solution = record.value("solution_index");
   Gemm g;
   const auto either = [&](std::string_view a, std::string_view b) {
@@ -186,13 +192,11 @@ std::optional<ParsedCall> parse_record(std::string_view text, std::string_view k
     g.k = *k;
     g.batch = size_of(record.value("batch_count")).value_or(1);
     g.a = c.dtype;
-    g.b = record.value("b_type");
-    g.c = record.value("c_type");
-    g.d = record.value("d_type");
+    g.b = type("b_type");
+    g.c = type("c_type");
+    g.d = type("d_type");
     g.beta = record.number("beta").value_or(1) != 0;
-    c.problem = fmt::format("m={} n={} k={}", g.m, g.n, g.k);
-    if (g.batch != 1)
-      c.problem += fmt::format(" batch={}", g.batch);
+    c.problem = g.text();
     c.layout = fmt::format("{}{}", record.value("transA"), record.value("transB"));
     add_gemm_cost(g, c);
   }
@@ -213,6 +217,30 @@ std::string_view part_beginning(std::string_view name, std::string_view front) {
   return {};
 }
 
+/// Describes a GEMM of a trace line. Its function names the type (sgemm), or the type follows each
+/// pointer (gemm_ex). The leading dimension, the stride and the batch count follow the last
+/// pointer. Example:
+/// rocblas_sgemm_strided_batched,N,N,m,n,k,alpha,ptr,lda,stride_a,ptr,ldb,stride_b,beta,
+/// ptr,ldc,stride_c,batch_count. Without a known type or batch count, the flops are unknown.
+void describe_traced_gemm(GemmSize size, const std::vector<std::string>& fields,
+                          LibraryCall& call) {
+  call.dtype = gemm_type_letter(call.operation);
+  const bool typed = call.dtype.empty();
+  if (const auto a = std::ranges::find(fields, "ptr"); typed && fields.end() - a > 1)
+    call.dtype = a[1];
+  bool known = element_bytes(call.dtype) > 0;
+  if (contains(call.operation, "batched")) {
+    const auto last = std::find(fields.rbegin(), fields.rend(), "ptr").base(); // after the pointer
+    const int before = 1 + (typed ? 1 : 0) + (contains(call.operation, "strided") ? 1 : 0);
+    const auto batch = fields.end() - last > before ? size_of(last[before]) : std::nullopt;
+    known = known && batch;
+    size.batch = batch.value_or(1);
+  }
+  call.problem = size.text();
+  if (known)
+    call.flops = size.flops(call.dtype);
+}
+
 } // namespace
 
 std::optional<ParsedCall> parse_rocblas_bench(std::string_view text) {
@@ -230,7 +258,7 @@ std::optional<ParsedCall> parse_rocblas_bench(std::string_view text) {
   if (c.operation.empty())
     return std::nullopt;
   c.solution = option_value(*options, "--solution_index");
-  if (c.operation.find("gemm") != std::string::npos) {
+  if (is_gemm(c.operation)) {
     if (!describe_gemm(*options, c))
       return std::nullopt;
   } else {
@@ -266,17 +294,14 @@ std::optional<ParsedCall> parse_rocblas_trace(std::string_view text) {
   c.operation = fields[0].substr(std::string_view("rocblas_").size());
   for (const std::string& f : fields)
     c.config += (c.config.empty() ? "" : ",") + f;
-  if (c.operation.find("gemm") != std::string::npos) {
+  if (is_gemm(c.operation)) {
     const auto m = fields.size() > 5 ? size_of(fields[3]) : std::nullopt;
     const auto n = fields.size() > 5 ? size_of(fields[4]) : std::nullopt;
     const auto k = fields.size() > 5 ? size_of(fields[5]) : std::nullopt;
     if (!m || !n || !k)
       return std::nullopt;
-    c.problem = fmt::format("m={} n={} k={}", *m, *n, *k);
     c.layout = fields[1] + fields[2];
-    c.flops = 2 * *m * *n * *k;
-    if (const char type = c.operation[0]; c.operation.find("gemm") == 1)
-      c.dtype = std::string(1, type);
+    describe_traced_gemm({*m, *n, *k}, fields, c);
   }
   return out;
 }
@@ -320,7 +345,7 @@ std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text) {
     g.d = option_value(*options, "--d_type");
     g.beta = number_of(*options, "--beta").value_or(1) != 0;
     add_gemm_cost(g, c);
-    c.problem += fmt::format("; m={} n={} k={}", *mi, *ni, *ki);
+    c.problem += "; " + g.text();
     c.operation = "grouped matmul";
   }
   c.config = joined("hipblaslt-bench", *options,

@@ -76,26 +76,24 @@ std::optional<ParsedCall> parse_cublaslt(std::string_view text) {
                        field_match_cuda(*compute, "transa") == "OP_C";
   const bool trans_b = field_match_cuda(*compute, "transb") == "OP_T" ||
                        field_match_cuda(*compute, "transb") == "OP_C";
-  const double m = d->rows, n = d->cols, k = trans_a ? a->rows : a->cols;
+  const GemmSize size{d->rows, d->cols, trans_a ? a->rows : a->cols, d->batch};
   ParsedCall out;
   LibraryCall& call = out.call;
   call.kind = LogKind::kCublaslt;
   call.operation = "cublasLtMatmul";
   call.dtype = a->type;
-  call.problem = fmt::format("m={} n={} k={}", m, n, k);
-  if (d->batch != 1)
-    call.problem += fmt::format(" batch={}", d->batch);
+  call.problem = size.text();
   call.layout = fmt::format("{}{}", trans_a ? 'T' : 'N', trans_b ? 'T' : 'N');
   const std::string_view algorithm = between(text, " algo=[", "]").value_or("");
   call.solution = field_match_cuda(algorithm, "algoId");
   if (const std::string_view tile = field_match_cuda(algorithm, "tile"); !tile.empty())
     call.kernel = fmt::format("{} {}", tile, field_match_cuda(algorithm, "stages"));
-  call.flops = 2 * m * n * k * d->batch;
-  const auto size = [](const Matrix& x) {
+  call.flops = size.flops(a->type);
+  const auto bytes = [](const Matrix& x) {
     return x.rows * x.cols * x.batch * element_bytes(x.type);
   };
   const bool reads_c = field_match_cuda(text, "beta") != "0";
-  call.bytes = size(*a) + size(*b) + size(*d) + (reads_c ? size(*c) : 0);
+  call.bytes = bytes(*a) + bytes(*b) + bytes(*d) + (reads_c ? bytes(*c) : 0);
   call.config = fmt::format("cublasLtMatmul {} transa={} transb={} atype={} btype={} ctype={} "
                             "dtype={} compute={} scale={} epilogue={} algo={}",
                             call.problem, trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', a->type,
@@ -171,16 +169,15 @@ std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record) {
     add_backend_tensors(record.fields, c);
     return out;
   }
-  const auto m = to_number(field_match_cuda(record.fields, "m")),
-             n = to_number(field_match_cuda(record.fields, "n")),
-             k = to_number(field_match_cuda(record.fields, "k"));
+  const auto field = [&](std::string_view key) {
+    const auto value = to_number(field_match_cuda(record.fields, key));
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  };
+  const auto m = field("m"), n = field("n"), k = field("k");
   if (!m || !n || !k)
-    return c.operation.find("emm") == std::string::npos ? std::optional(out) : std::nullopt;
-  const double batch =
-      static_cast<double>(to_number(field_match_cuda(record.fields, "batchCount")).value_or(1));
-  c.problem = fmt::format("m={} n={} k={}", *m, *n, *k);
-  if (batch != 1)
-    c.problem += fmt::format(" batch={}", batch);
+    return is_gemm(c.operation) ? std::nullopt : std::optional(out);
+  const GemmSize size{*m, *n, *k, field("batchCount").value_or(1)};
+  c.problem = size.text();
   const auto letter = [&](std::string_view key) {
     const std::string_view v = field_match_cuda(record.fields, key);
     return v.empty() ? ' ' : v.back(); // CUBLAS_OP_T
@@ -189,7 +186,9 @@ std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record) {
   c.dtype = field_match_cuda(record.fields, "Atype");
   if (c.dtype.starts_with("CUDA_"))
     c.dtype.erase(0, 5);
-  c.flops = 2 * static_cast<double>(*m) * static_cast<double>(*n) * static_cast<double>(*k) * batch;
+  if (c.dtype.empty())
+    c.dtype = gemm_type_letter(c.operation);
+  c.flops = size.flops(c.dtype);
   return out;
 }
 
