@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct NsysData {
   std::vector<NsysSum> kernels; ///< by total time, longest first
   std::vector<NsysSum> memory;
   std::vector<NsysRange> ranges;
+  /// Number of ranges by name during which their thread launched no GPU work; only from sqlite
+  /// files.
+  std::map<std::string, std::int64_t> ranges_without_work;
   std::vector<NsysInterval> intervals; ///< all kernels; only from sqlite files
   std::int64_t rows_without_times = 0; ///< number of rows that were left out: start or end is not
                                        ///< an integer, or the end is before the start

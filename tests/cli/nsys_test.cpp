@@ -357,6 +357,32 @@ TEST_F(Nsys, EstimateOfRangesThatSpanSeveralGpus) {
   EXPECT_NE(out_.find("bubble total time: 20.00 (%)\n"), std::string::npos) << out_;
 }
 
+// The ranges exist, but another thread launched the work in all of them, or in two of four.
+TEST_F(Nsys, RangesWithoutWorkOfTheirThread) {
+  const auto ranges = [](int count, int thread) {
+    std::string sql;
+    for (int i = 0; i < count; ++i)
+      sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({0},{0}+99,59,'step',NULL,{1},NULL,0,0);",
+                         i * 1000, (1 << 24) + thread);
+    return sql;
+  };
+  const std::vector<Kernel> kernels = {{1, 0, 10, 0, 100, "gemm"}, {1, 0, 1010, 200, 300, "gemm"}};
+  std::string file = database("other.sqlite", kernels, {}, ranges(4, 2));
+  EXPECT_EQ(run("nsys " + file + " --iters 4 --nvtx step"), 3);
+  EXPECT_TRUE(said("4 NVTX ranges are named \"step\", but no API call on the thread of such a "
+                   "range launched GPU work in it"))
+      << err_;
+  EXPECT_EQ(run("nsys " + file + " --iters 4 --nvtx stop"), 3);
+  EXPECT_TRUE(
+      said("no NVTX range is named \"stop\"; the most frequent names are \":step\" (4 times)"))
+      << err_;
+  file = database("half.sqlite", kernels, {}, ranges(4, 1));
+  EXPECT_EQ(run("nsys " + file + " --iters 4 --nvtx step"), 0) << err_;
+  EXPECT_TRUE(said("2 ranges named \"step\" with GPU work launched by their thread (2 without), "
+                   "expected 4 (iterations)"))
+      << err_;
+}
+
 // A kernel of 1 ms, then a graph launch of 8 ms that was recorded without its kernels.
 TEST_F(Nsys, GraphsRecordedWithoutTheirKernels) {
   const std::string file = database(

@@ -64,12 +64,14 @@ std::string frequent_names(const NsysData& data) {
   std::map<std::string, std::int64_t> counts;
   for (const NsysRange& r : data.ranges)
     ++counts[r.name];
+  for (const auto& [name, count] : data.ranges_without_work)
+    counts[name] += count;
   std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
   std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, list.size()); ++i)
     text += fmt::format("{}\"{}\" ({} times)", i == 0 ? "" : ", ", list[i].first, list[i].second);
-  return text.empty() ? "the table has no ranges" : "the most frequent names are " + text;
+  return text.empty() ? "no ranges were recorded" : "the most frequent names are " + text;
 }
 
 /// Returns the time of a range that only NCCL kernels or no kernel covers, as a mean over the
@@ -167,16 +169,24 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   if (!data.has_ranges || args.nvtx_tag.empty())
     return s;
   std::vector<const NsysRange*> tagged;
-  for (const NsysRange& r : data.ranges)
-    if (r.name == args.nvtx_tag)
-      tagged.push_back(&r);
-  if (tagged.empty()) // the ":" of the default domain may be omitted
+  std::size_t without_work = 0;
+  for (const std::string& name : {args.nvtx_tag, ":" + args.nvtx_tag}) {
+    if (!tagged.empty())
+      break; // the ":" of the default domain may be omitted
     for (const NsysRange& r : data.ranges)
-      if (r.name == ":" + args.nvtx_tag)
+      if (r.name == name)
         tagged.push_back(&r);
+    if (const auto it = data.ranges_without_work.find(name); it != data.ranges_without_work.end())
+      without_work = static_cast<std::size_t>(it->second);
+  }
   if (tagged.empty()) {
     s.tag_problem =
-        fmt::format("no NVTX range is named \"{}\"; {}", args.nvtx_tag, frequent_names(data));
+        without_work > 0
+            ? fmt::format("{} named \"{}\", but no API call on the thread of such a range launched "
+                          "GPU work in it; work that other threads launch does not count, and API "
+                          "calls are recorded with --trace=cuda",
+                          counted(without_work, "NVTX range is", "NVTX ranges are"), args.nvtx_tag)
+            : fmt::format("no NVTX range is named \"{}\"; {}", args.nvtx_tag, frequent_names(data));
     return s;
   }
   double range_ns = 0;
@@ -186,10 +196,13 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   s.range_count = static_cast<std::int64_t>(tagged.size());
   s.range_average_ms = s.range_total_ms / static_cast<double>(s.range_count);
   if (s.range_count != args.iterations && s.range_count != divisor) // one range, or one per GPU
-    s.warnings.push_back(
-        fmt::format("{}: {} named \"{}\", expected {} (iterations){}", args.title,
-                    counted(tagged.size(), "range", "ranges"), args.nvtx_tag, args.iterations,
-                    args.gpus == 1 ? "" : fmt::format(" or {} (iterations x GPUs)", divisor)));
+    s.warnings.push_back(fmt::format(
+        "{}: {} named \"{}\"{}, expected {} (iterations){}", args.title,
+        counted(tagged.size(), "range", "ranges"), args.nvtx_tag,
+        without_work == 0
+            ? ""
+            : fmt::format(" with GPU work launched by their thread ({} without)", without_work),
+        args.iterations, args.gpus == 1 ? "" : fmt::format(" or {} (iterations x GPUs)", divisor)));
   if (data.graph_launches > 0)
     return s;
   s.estimated_ms_per_range = s.range_average_ms - s.kernel_sum.ms_per_iteration;

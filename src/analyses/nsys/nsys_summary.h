@@ -52,7 +52,9 @@ struct NsysSummary {
   /// Time of a range that only NCCL kernels or no kernel covers, as a mean over the ranges. Set
   /// only if the intervals of all kernels are known.
   std::optional<double> uncovered_ms_per_range;
-  std::string tag_problem; ///< not empty if the tag was not found; names the frequent ranges
+  /// Not empty if no range with the tag has GPU work; names the frequent ranges if no range has the
+  /// tag.
+  std::string tag_problem;
   std::vector<std::string> warnings;
 };
 

@@ -278,30 +278,29 @@ private:
                     end_tid + " ORDER BY start");
     while (q.step()) {
       const std::int64_t tid = q.integer_or(2, 0);
-      const auto it = threads.find(tid);
-      if (it == threads.end())
-        continue;
+      const std::vector<Launch>& launches = threads[tid];
       const std::int64_t end_ns = q.integer_or(1, 0);
       Operation projected{INT64_MAX, INT64_MIN, 0};
       std::set<std::size_t> gpus;
-      auto launch =
-          std::lower_bound(it->second.begin(), it->second.end(), q.integer_or(0, 0),
-                           [](const Launch& l, std::int64_t start) { return l.start_ns < start; });
-      for (; launch != it->second.end() && launch->start_ns <= end_ns; ++launch) {
+      auto launch = std::ranges::lower_bound(launches, q.integer_or(0, 0), {}, &Launch::start_ns);
+      for (; launch != launches.end() && launch->start_ns <= end_ns; ++launch) {
         if (launch->end_ns > end_ns)
           continue;
         projected.start_ns = std::min(projected.start_ns, launch->work.start_ns);
         projected.end_ns = std::max(projected.end_ns, launch->work.end_ns);
         gpus.insert(launch->work.gpu);
       }
-      if (projected.end_ns < projected.start_ns)
-        continue; // the range launched no GPU work; nsys does not list a projection either
       const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer_or(3, 0)});
-      data.ranges.push_back(
-          {fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5)),
-           static_cast<double>(projected.end_ns - projected.start_ns),
-           projected.start_ns,
-           {gpus.begin(), gpus.end()}});
+      std::string name =
+          fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5));
+      if (projected.end_ns < projected.start_ns) { // nsys does not list a projection either
+        ++data.ranges_without_work[std::move(name)];
+        continue;
+      }
+      data.ranges.push_back({std::move(name),
+                             static_cast<double>(projected.end_ns - projected.start_ns),
+                             projected.start_ns,
+                             {gpus.begin(), gpus.end()}});
     }
     RS_CHECK(check(q));
     data.has_ranges = true;
