@@ -41,6 +41,8 @@ struct NsysData {
   std::int64_t rows_without_times = 0; ///< number of rows that were left out: start or end is not
                                        ///< an integer, or the end is before the start
   std::int64_t graph_launches = 0;     ///< number of graph launches whose kernels were not recorded
+  std::size_t most_gpus = 0;  ///< number of pairs (process, device) with GPU work; 0 = unknown
+  std::size_t least_gpus = 0; ///< number of device numbers: processes may share GPUs
   bool has_memory = false;
   bool has_ranges = false;
   bool has_intervals = false;

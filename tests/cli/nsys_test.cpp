@@ -383,6 +383,26 @@ TEST_F(Nsys, RangesWithoutWorkOfTheirThread) {
       << err_;
 }
 
+// Times per iteration are divided by the number of GPUs, which the user gives.
+TEST_F(Nsys, AnotherNumberOfGpusThanInTheReport) {
+  std::string file =
+      database("two.sqlite", {{1, 0, 10, 0, 100, "gemm"}, {1, 1, 20, 0, 100, "gemm"}}, {});
+  EXPECT_EQ(run("nsys " + file + " --iters 1"), 0) << err_;
+  EXPECT_TRUE(said("the report contains work of 2 GPUs, but --gpus (num_of_gpus) is 1")) << err_;
+  EXPECT_EQ(run("nsys " + file + " --iters 1 --gpus 4"), 0) << err_;
+  EXPECT_TRUE(said("work of 2 GPUs, but --gpus (num_of_gpus) is 4")) << err_;
+  EXPECT_EQ(run("nsys " + file + " --iters 1 --gpus 2"), 0);
+  EXPECT_EQ(err_, "");
+  // Two processes with a device 0: they have one GPU together, or two.
+  file = database("pids.sqlite", {{1, 0, 10, 0, 100, "gemm"}, {2, 0, 20, 0, 100, "gemm"}}, {});
+  for (const char* gpus : {"1", "2"}) {
+    EXPECT_EQ(run("nsys " + file + " --iters 1 --gpus " + gpus), 0);
+    EXPECT_EQ(err_, "") << gpus;
+  }
+  EXPECT_EQ(run("nsys " + file + " --iters 1 --gpus 3"), 0);
+  EXPECT_TRUE(said("work of 1 to 2 GPUs, but --gpus (num_of_gpus) is 3")) << err_;
+}
+
 // A kernel of 1 ms, then a graph launch of 8 ms that was recorded without its kernels.
 TEST_F(Nsys, GraphsRecordedWithoutTheirKernels) {
   const std::string file = database(

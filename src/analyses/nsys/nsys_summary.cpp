@@ -150,6 +150,13 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
         "--cuda-graph-trace=node",
         args.title,
         counted(static_cast<std::size_t>(data.graph_launches), "graph launch", "graph launches")));
+  const auto gpus = static_cast<std::size_t>(args.gpus);
+  if (data.most_gpus > 0 && (gpus < data.least_gpus || gpus > data.most_gpus))
+    s.warnings.push_back(fmt::format(
+        "{}: the report contains work of {}{}, but --gpus (num_of_gpus) is {}; times per iteration "
+        "are divided by it",
+        args.title, data.least_gpus == data.most_gpus ? "" : fmt::format("{} to ", data.least_gpus),
+        counted(data.most_gpus, "GPU", "GPUs"), args.gpus));
   row_of(s.kernels, "others");
   for (const auto& [key, value] : classes)
     if (value != "nccl")

@@ -83,6 +83,11 @@ public:
     RS_CHECK(read_memory(data));
     RS_CHECK(read_graphs(data));
     data.has_memory = with_memory;
+    std::set<std::int64_t> devices;
+    for (const auto& [gpu, unused] : gpus_)
+      devices.insert(gpu.second);
+    data.most_gpus = gpus_.size();
+    data.least_gpus = devices.size();
     if (with_nvtx)
       RS_CHECK(read_ranges(data));
     return {};
