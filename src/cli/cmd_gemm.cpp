@@ -2,6 +2,7 @@
 // traces or from the outputs of earlier steps.
 #include "app/gemm.h"
 #include "app/gemm_reports.h"
+#include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "cli/gemm_screen.h"
@@ -52,7 +53,10 @@ Result<void> plot(Context& ctx, const GemmFlags& f) {
   RS_TRY(const WrittenPlots plots,
          plot_gemm_csv(ctx,
                        {f.csv_path, f.sweep.empty() ? "" : f.sweep.front(), f.output_dir, f.svg}));
-  ctx.out(fmt::format("{}: plots of {} rows\n", plots.folder, plots.rows));
+  if (ctx.json)
+    ctx.report(written_files("gemm plot", {plots.folder}));
+  else
+    ctx.out(fmt::format("{}: plots of {} rows\n", plots.folder, plots.rows));
   return {};
 }
 

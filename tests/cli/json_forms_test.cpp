@@ -94,6 +94,10 @@ TEST_F(JsonForms, FilesHaveTheirKindsAndSizesAndFiguresAreNumbers) {
   EXPECT_EQ(root["tables"]["merged"]["rows"].at(0).at(2).get_uint64().value(), 2U);
   root = document({"merge", "--all", sweep_, "-o", out("merged")});
   EXPECT_EQ(root["tables"]["files"]["rows"].get_array().size(), 1U);
+  document({"gemm", "variance", sweep_, "-o", out("gemm")});
+  root = document({"gemm", "plot", "--csv-path", out("gemm/top5_gemm_kernels_time_variance.csv"),
+                   "--output-dir", out("plots")});
+  EXPECT_EQ(root["tables"]["files"]["rows"].at(0).at(0).get_string().value(), out("plots"));
   root = document({"partial", traces_, "-o", out("parts")});
   EXPECT_EQ(root["tables"]["files"]["rows"].at(0).at(1).get_string().value(), "folder");
   EXPECT_TRUE(root["tables"]["files"]["rows"].at(0).at(2).is_null());
