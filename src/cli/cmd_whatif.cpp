@@ -86,7 +86,7 @@ Action setup_whatif(FlagSet& app) {
 
 const Command whatif_command{"whatif", "predict the step time without stragglers, or after changes",
                              "  rankscope whatif run\n"
-                             "  rankscope whatif run --edit 'kernels=gemm x 0.5,0.8'\n"
+                             "  rankscope whatif run --edit 'op=aten::mm x 0.5,0.8'\n"
                              "  rankscope whatif run --edit 'hide collectives' -o hidden.json.gz\n"
                              "  rankscope whatif timeline.json.gz",
                              setup_whatif};
