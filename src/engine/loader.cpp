@@ -67,6 +67,8 @@ ReadOptions read_options(const LoadOptions& options) {
 LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& options) {
   if (!has_gpu_work(trace))
     trace.diagnostics.add(counters::no_gpu_events(), path);
+  if (const std::size_t gpus = kernel_gpus(trace); gpus > 1)
+    trace.diagnostics.add(counters::several_gpus(gpus), path);
   bool restarted = false;
   if (!profiler_steps(trace, &restarted).empty() && restarted)
     trace.diagnostics.add(counters::steps_restart(), path);

@@ -680,5 +680,21 @@ TEST_F(Statements, CollectivesBelongToTheStepThatLaunchedThem) {
   EXPECT_EQ(kernels, (std::map<std::string, int>{{"1", 2}, {"2", 2}, {"3", 2}, {"4", 2}}));
 }
 
+// One GPU is busy all the time and the other for a tenth of it: "idle 0.0 %" is true only of both.
+TEST_F(Statements, SeveralGpusOfATraceAreNamed) {
+  std::string trace = test::TraceBuilder().kernel("a", 0, 10, 1000).kernel("b", 5, 10, 100).text();
+  const std::string device = R"({"id":0,"name":"NVIDIA H100"})";
+  trace.insert(1, R"("deviceProperties":[)" + device + "," + device + "],");
+  const RunResult one = run_binary({"top", folder_.write("one.json", trace), "--width", "400"});
+  EXPECT_NE(one.out.find("1 rank on NVIDIA H100"), std::string::npos) << one.out;
+  EXPECT_EQ(one.out.find("GPUs"), std::string::npos) << one.out;
+  trace.replace(trace.find(R"("device":0,"correlation":2)"), 10, R"("device":1)");
+  const RunResult two = run_binary({"top", folder_.write("two.json", trace), "--width", "400"});
+  EXPECT_NE(two.out.find("1 rank on 2 x NVIDIA H100"), std::string::npos) << two.out;
+  EXPECT_NE(two.out.find("the process runs kernels on 2 GPUs, which are one timeline"),
+            std::string::npos)
+      << two.out;
+}
+
 } // namespace
 } // namespace rankscope

@@ -3,8 +3,10 @@
 #include "analyses/operators/kernel_summary.h"
 #include "analyses/operators/ops_summary.h"
 #include "analyses/operators/unified_perf.h"
+#include "core/gpu_work.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
@@ -48,8 +50,18 @@ OperatorTotal total_of(const UnifiedRow& row) {
   return out;
 }
 
+/// Returns the name of the GPU; "2 x NVIDIA H100" if the process runs kernels on several GPUs.
 std::string device_of(const Trace& trace) {
-  return trace.header.devices.empty() ? std::string() : trace.header.devices.front().name;
+  const std::vector<DeviceInfo>& devices = trace.header.devices;
+  if (devices.empty())
+    return {};
+  const std::string& name = devices.front().name;
+  const std::size_t gpus = kernel_gpus(trace);
+  if (gpus < 2)
+    return name;
+  const bool alike =
+      std::ranges::all_of(devices, [&](const DeviceInfo& d) { return d.name == name; });
+  return alike ? fmt::format("{} x {}", gpus, name) : "different devices";
 }
 
 std::size_t place_of(const std::vector<RankRecord>& records, std::int64_t rank) {
