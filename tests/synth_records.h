@@ -111,6 +111,7 @@ inline RankCollectives collectives_of(const synth::Options& o, const synth::Prog
       c.seq = static_cast<std::int64_t>(s) * p.collectives_per_kind[collective.group_kind] +
               collective.seq + 1;
       c.step = static_cast<std::int64_t>(s);
+      c.stream = p.kernels[k].stream;
       c.ts_ns = run.ranks[r].kernel_start_ns[s * p.kernels.size() + k];
       c.dur_ns = run.ranks[r].kernel_end_ns[s * p.kernels.size() + k] - c.ts_ns;
       out.rows.push_back(c);

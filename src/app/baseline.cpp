@@ -16,6 +16,8 @@ constexpr std::string_view kHead = "RSKPART1"; // the first bytes of every part 
 /// The baseline of a thousand ranks is a few megabytes: a larger file is not a baseline.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
+/// Up to this version, the waits at collectives are estimates.
+constexpr std::uint32_t kEstimatedWaits = 3;
 /// The steps of this version do not contain the idle time between them.
 constexpr std::uint32_t kWithoutIdleBetweenSteps = 2;
 
@@ -53,6 +55,12 @@ void add_idle_between_steps(ComparedRun& run) {
         ns += sum;
 }
 
+void remove_waits(StepWork& work) {
+  work.waits_known = false;
+  for (auto& [key, row] : work.work)
+    row.wait_ns.clear();
+}
+
 } // namespace
 
 std::string baseline_bytes(const SavedBaseline& baseline) {
@@ -61,11 +69,16 @@ std::string baseline_bytes(const SavedBaseline& baseline) {
 
 Result<SavedBaseline> baseline_of(std::string_view bytes) {
   Result<SavedBaseline> out = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, bytes);
-  if (!out)
-    if (auto old = decode_part<SavedBaseline>(kBaselineKind, kWithoutIdleBetweenSteps, bytes)) {
-      add_idle_between_steps(old->run);
+  for (const std::uint32_t version : {kEstimatedWaits, kWithoutIdleBetweenSteps}) {
+    if (out)
+      break;
+    if (auto old = decode_part<SavedBaseline>(kBaselineKind, version, bytes)) {
+      if (version == kWithoutIdleBetweenSteps)
+        add_idle_between_steps(old->run);
+      remove_waits(old->run.work);
       out = std::move(old);
     }
+  }
   if (out && out->run.ranks.empty() && out->run.collectives.summary.empty())
     return Error{ErrorCode::kUnreadable, "", "not a valid part: a baseline without ranks", ""};
   return out;

@@ -11,7 +11,7 @@
 namespace rankscope {
 
 inline constexpr const char* kBaselineKind = "baseline";
-inline constexpr std::uint32_t kBaselineVersion = 3;
+inline constexpr std::uint32_t kBaselineVersion = 4;
 
 template <class Archive, PartOf<RankCollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
   archive(k.rank, k.collective, k.stream);

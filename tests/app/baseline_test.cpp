@@ -79,6 +79,15 @@ TEST_F(Baseline, TheIdleTimeBetweenStepsOfAnOlderVersionIsSpreadEvenly) {
     EXPECT_NEAR(static_cast<double>(read->run.work.total_ns[s] - old.run.work.total_ns[s]), all, 2);
 }
 
+TEST_F(Baseline, EstimatedWaitsOfOlderVersionsAreUnknown) {
+  ASSERT_TRUE(saved_.run.work.waits_known);
+  const auto read = baseline_of(encode_part(kBaselineKind, 3, saved_));
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_FALSE(read->run.work.waits_known);
+  for (const auto& [key, work] : read->run.work.work)
+    EXPECT_TRUE(work.wait_ns.empty());
+}
+
 TEST_F(Baseline, HoldsTheRunInAFewKilobytes) {
   EXPECT_TRUE(is_baseline(file_));
   EXPECT_FALSE(is_baseline(run_));
@@ -141,7 +150,7 @@ TEST_F(Baseline, WhatIsBrokenOrOfAnotherVersionIsNamed) {
   const auto newer = load_baseline(
       folder_.write("newer.rsb", encode_part(kBaselineKind, kBaselineVersion + 1, saved_)));
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message().find("of version 4, expected 3"), std::string::npos)
+  EXPECT_NE(newer.error().message().find("of version 5, expected 4"), std::string::npos)
       << newer.error().message();
   EXPECT_NE(newer.error().message().find("baseline save"), std::string::npos);
   const auto other = load_baseline(folder_.write("other.rsb", encode_part("state", 1, saved_)));

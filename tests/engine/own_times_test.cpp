@@ -58,6 +58,34 @@ TEST(OwnTimes, EachInstantCountsOnce) {
             (std::vector<std::int64_t>{5 * kUs, 0}));
 }
 
+// The wait was assumed to be spread evenly over a collective that computation hides in part.
+TEST(OwnTimes, AHiddenWaitIsNotPartOfTheOwnTime) {
+  test::TraceBuilder early; // enters at 12 under computation; 22-30 is exposed
+  early.op("aten::mm", 1, 5).kernel("gemm", 2, 2, 20, 7);
+  early.op("c10d::all", 7, 5).kernel("ncclDevKernel_AllReduce", 8, 12, 18, 9);
+  test::TraceBuilder late;
+  late.op("aten::mm", 1, 5).kernel("gemm", 2, 2, 23, 7);
+  late.op("c10d::all", 7, 5).kernel("ncclDevKernel_AllReduce", 8, 25, 5, 9);
+  std::vector<StepWork> work;
+  std::vector<RankCollectives> collectives;
+  for (const test::TraceBuilder* rank : {&early, &late}) {
+    LoadedTrace trace = rank->load();
+    trace.rank = static_cast<std::int64_t>(work.size());
+    work.push_back(step_work_of(trace, {}));
+    collectives.push_back(extract_collectives(trace));
+  }
+  const auto facts = collective_facts(collectives, {});
+  ASSERT_TRUE(facts);
+  StepWork run = join_step_work(std::move(work));
+  add_waits(run, *facts);
+  ASSERT_TRUE(run.waits_known);
+  const Work& reduce =
+      run.work.at({StepWorkKind::kCollective, "c10d::all", "", "ncclDevKernel_AllReduce"});
+  EXPECT_EQ(reduce.self_ns, (std::vector<std::int64_t>{13 * kUs}));
+  EXPECT_EQ(reduce.wait_ns, (std::vector<std::int64_t>{3 * kUs})); // 22-25
+  EXPECT_TRUE(reduce.kernels.empty());
+}
+
 TEST(OwnTimes, WithoutStepsTheWholeTraceIsOne) {
   test::TraceBuilder t;
   t.op("aten::mm", 1, 10).kernel("gemm", 2, 10, 10).kernel("gemm", 4, 25, 5);

@@ -245,7 +245,7 @@ ComparedRun compared_run(const synth::Options& o, const char* label) {
     work.push_back(step_work_of(trace, {}));
     collectives.push_back(test::collectives_of(o, program, groups, run, r));
   }
-  out.work = join_step_work(work);
+  out.work = join_step_work(std::move(work));
   const Result<CollectiveFacts> facts = collective_facts(collectives, {});
   EXPECT_TRUE(facts);
   add_collectives(out, *facts);

@@ -47,7 +47,7 @@ StepWork work_of(const synth::Options& o) {
     EXPECT_TRUE(trace);
     ranks.push_back(step_work_of(*trace, {}));
   }
-  return join_step_work(ranks);
+  return join_step_work(std::move(ranks));
 }
 
 /// Returns the kernel with the largest total time, and the run in which it takes `factor` times as
@@ -188,8 +188,13 @@ TEST(OwnTimesTruth, TheyAddUpToTheTimelineOfEachStep) {
     for (std::size_t s = 0; s < timelines.size(); ++s) {
       const StepSelfTimes& step = times.steps[s];
       std::int64_t by_bucket[3] = {0, 0, 0};
-      for (const SelfTime& time : step.events)
+      for (const SelfTime& time : step.events) {
         by_bucket[static_cast<int>(time.bucket)] += time.ns;
+        std::int64_t parts = time.bucket == TimelineBucket::kCommunication ? time.ns : 0;
+        for (const Interval& part : time.parts)
+          parts -= part.end - part.start;
+        EXPECT_EQ(parts, 0);
+      }
       const auto ns = [&](TimeKind kind) {
         return timelines[s].ns[static_cast<std::size_t>(kind)];
       };

@@ -44,7 +44,7 @@ ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> part
     if (!part.collectives.rows.empty())
       collectives.push_back(std::move(part.collectives));
   }
-  out.work = join_step_work(work);
+  out.work = join_step_work(std::move(work));
   return out;
 }
 

@@ -21,7 +21,7 @@ struct ComparePart {
   RankCollectives collectives; ///< without rows if they are not needed
 };
 
-inline constexpr std::uint32_t kComparePartVersion = 7;
+inline constexpr std::uint32_t kComparePartVersion = 8;
 
 /// Returns a run made of these parts. The collectives of the parts are moved to `collectives`, not
 /// to the run.
@@ -50,6 +50,20 @@ template <class Archive, PartOf<Work> Row> void part_fields(Archive& archive, Ro
   archive(w.self_ns, w.wait_ns, w.launches, w.place, w.path, w.grid, w.block);
 }
 
+template <class Archive, PartOf<CollectiveSelfTime> Row>
+void part_fields(Archive& archive, Row& c) {
+  archive(c.rank, c.step, c.stream, c.ts_ns);
+  std::int64_t end = 0;
+  archive.list(c.parts, [&](auto& part) {
+    archive(part.start, part.end);
+    if constexpr (Archive::kReads)
+      if (part.start < end || part.end < part.start)
+        archive.fail("own time of a collective that is not ascending");
+    end = part.end;
+  });
+}
+
+/// Without Work::kernels, which only ComparePart contains.
 template <class Archive, PartOf<StepWork> Row> void part_fields(Archive& archive, Row& w) {
   archive(w.without_steps, w.waits_known, w.ranks, w.steps, w.total_ns, w.work);
   if constexpr (Archive::kReads)
@@ -65,6 +79,8 @@ template <class Archive, PartOf<ComparePart> Row> void part_fields(Archive& arch
   if constexpr (!Archive::kReads)
     records = kind_records(p.timeline);
   archive(p.rank, records, p.operators, p.work, p.collectives);
+  for (auto& [key, work] : p.work.work)
+    archive(work.kernels);
   if constexpr (Archive::kReads)
     p.timeline = timeline_of_records(records);
 }

@@ -7,12 +7,13 @@
 #include "base/fnv.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -104,6 +105,25 @@ private:
   std::unordered_map<StrId, std::string> shapes_;
 };
 
+/// Waits in ns, by rank, stream and start of the kernel; without kernels that do not wait.
+using KernelWaits = std::map<std::tuple<std::int64_t, std::int32_t, std::int64_t>, std::int64_t>;
+
+/// Returns the waits of the collectives in the steps; nullopt if one is incomplete.
+std::optional<KernelWaits> waits_of(const StepWork& run, const CollectiveFacts& facts) {
+  KernelWaits out;
+  for (const CollectiveKernel& k : facts.kernels) {
+    const Collective& c = *k.collective;
+    if (!run.without_steps && !std::ranges::binary_search(run.steps, c.step))
+      continue;
+    if (k.timed->match.incomplete())
+      return std::nullopt;
+    if (const std::int64_t wait = c.dur_ns - k.timed->latency_ns;
+        compares_ranks(*k.timed) && wait > 0)
+      out.emplace(std::tuple(k.rank->rank, c.stream, c.ts_ns), wait);
+  }
+  return out;
+}
+
 std::string text_of(const Trace& trace, StrId id) {
   return std::string(trace.strings.view(id));
 }
@@ -147,6 +167,14 @@ StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
       sum.self_ns[s] += time.ns;
       sum.launches += 1;
       sum.place += static_cast<double>(i) / last;
+      if (!time.parts.empty()) {
+        const std::int64_t start = t.trace.events.ts_ns[time.event];
+        CollectiveSelfTime kernel{t.rank, step.step, t.trace.events.stream[time.event], start,
+                                  time.parts};
+        for (Interval& part : kernel.parts)
+          part = {part.start - start, part.end - start};
+        sum.kernels.push_back(std::move(kernel));
+      }
     }
   }
   for (const auto& [key, number] : keys.keys()) {
@@ -160,7 +188,7 @@ StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
   return out;
 }
 
-StepWork join_step_work(const std::vector<StepWork>& ranks) {
+StepWork join_step_work(std::vector<StepWork> ranks) {
   StepWork out;
   if (ranks.empty())
     return out;
@@ -177,7 +205,7 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
   if (out.steps.empty())
     return {};
   out.total_ns.assign(out.steps.size(), 0);
-  for (const StepWork& rank : ranks) {
+  for (StepWork& rank : ranks) {
     out.ranks += rank.ranks;
     std::vector<std::size_t> places; // positions of the common steps in the rank's steps
     for (const std::int64_t step : out.steps)
@@ -185,7 +213,7 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
           std::lower_bound(rank.steps.begin(), rank.steps.end(), step) - rank.steps.begin()));
     for (std::size_t s = 0; s < places.size(); ++s)
       out.total_ns[s] += rank.total_ns[places[s]];
-    for (const auto& [key, from] : rank.work) {
+    for (auto& [key, from] : rank.work) {
       const auto [at, fresh] = out.work.try_emplace(key);
       Work& to = at->second;
       if (fresh) {
@@ -198,6 +226,7 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
         to.self_ns[s] += from.self_ns[places[s]];
       to.launches += from.launches;
       to.place += from.place * from.launches;
+      std::ranges::move(from.kernels, std::back_inserter(to.kernels));
     }
   }
   for (auto& [key, work] : out.work) {
@@ -212,48 +241,21 @@ bool has_launches(StepWorkKind kind) {
 }
 
 void add_waits(StepWork& run, const CollectiveFacts& facts) {
-  std::map<std::string, std::vector<double>> waits; // by name of the row: ns by step
-  for (const CollectiveKernel& k : facts.kernels) {
-    const Collective& c = *k.collective;
-    const auto step = run.without_steps
-                          ? run.steps.begin()
-                          : std::lower_bound(run.steps.begin(), run.steps.end(), c.step);
-    if (step == run.steps.end() || (!run.without_steps && *step != c.step))
-      continue;
-    if (k.timed->match.incomplete())
-      return;
-    if (!compares_ranks(*k.timed) || c.dur_ns <= 0)
-      continue;
-    const auto exposed = static_cast<double>(c.dur_ns - c.hidden_compute_ns - c.hidden_memcpy_ns);
-    const auto wait = static_cast<double>(c.dur_ns - k.timed->latency_ns);
-    std::vector<double>& by_step = waits[collective_text(
-        k.rank->text(c.name), k.rank->text(c.dtype), c.in_nelems, k.rank->text(c.pg_name))];
-    by_step.resize(run.steps.size());
-    by_step[static_cast<std::size_t>(step - run.steps.begin())] +=
-        exposed * wait / static_cast<double>(c.dur_ns);
-  }
-  std::map<std::string, std::vector<double>> self_ns; // by name of the row: sum over operators and
-                                                      // shapes
-  const auto waits_of = [&waits](const WorkKey& key) {
-    return key.kind == StepWorkKind::kCollective ? waits.find(key.name) : waits.end();
-  };
-  for (const auto& [key, work] : run.work)
-    if (waits_of(key) != waits.end()) {
-      std::vector<double>& sum = self_ns[key.name];
-      sum.resize(run.steps.size());
-      for (std::size_t s = 0; s < sum.size(); ++s)
-        sum[s] += static_cast<double>(work.self_ns[s]);
-    }
+  const std::optional<KernelWaits> waits = waits_of(run, facts);
+  run.waits_known = waits.has_value();
   for (auto& [key, work] : run.work)
-    if (const auto wait = waits_of(key); wait != waits.end()) {
-      const std::vector<double>& all = self_ns[key.name];
-      work.wait_ns.assign(run.steps.size(), 0);
-      for (std::size_t s = 0; s < all.size(); ++s)
-        if (all[s] > 0)
-          work.wait_ns[s] = std::llround(std::min(1.0, wait->second[s] / all[s]) *
-                                         static_cast<double>(work.self_ns[s]));
+    for (const CollectiveSelfTime& kernel : std::exchange(work.kernels, {})) {
+      if (!waits)
+        continue;
+      const auto step = std::ranges::lower_bound(run.steps, kernel.step);
+      const auto wait = waits->find({kernel.rank, kernel.stream, kernel.ts_ns});
+      if (step == run.steps.end() || *step != kernel.step || wait == waits->end())
+        continue;
+      work.wait_ns.resize(run.steps.size());
+      for (const Interval& part : kernel.parts)
+        work.wait_ns[static_cast<std::size_t>(step - run.steps.begin())] +=
+            std::max<std::int64_t>(0, std::min(part.end, wait->second) - part.start);
     }
-  run.waits_known = true;
 }
 
 StepWork with_separate_waits(StepWork run) {

@@ -4,6 +4,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_facts.h"
+#include "base/interval_set.h"
 
 #include <compare>
 #include <cstddef>
@@ -31,6 +32,15 @@ struct WorkKey {
   auto operator<=>(const WorkKey&) const = default; // NOLINT(modernize-use-nullptr)
 };
 
+/// The own time of one collective kernel.
+struct CollectiveSelfTime {
+  std::int64_t rank = 0;
+  std::int64_t step = 0; ///< number
+  std::int32_t stream = -1;
+  std::int64_t ts_ns = 0;      ///< start, as in the file
+  std::vector<Interval> parts; ///< ns from the start of the kernel, ascending and disjoint
+};
+
 /// The launches of one key.
 struct Work {
   std::vector<std::int64_t> self_ns; ///< by step
@@ -39,8 +49,9 @@ struct Work {
   double launches = 0;               ///< per step
   double place = 0; ///< mean place of the launches in their steps: 0 the first, 1 the last
   /// Data of the first launch: hash of the names of the operators above `op`, and geometry.
-  std::uint64_t path = 0;
-  std::string grid, block; ///< JSON, "" = not recorded
+  std::uint64_t path = 0;                  ///< 0 = no operator launches it
+  std::string grid, block;                 ///< JSON, "" = not recorded
+  std::vector<CollectiveSelfTime> kernels; ///< collectives with own time, until add_waits()
 };
 
 /// Own times of all GPU work and idle time: they add up to the steps' total_time.
@@ -57,12 +68,12 @@ struct StepWork {
 [[nodiscard]] StepWork step_work_of(const LoadedTrace& trace, const ReportOptions& options);
 /// Returns the work of a run, in the steps that all its ranks have. Ranks without steps cannot be
 /// joined with ranks that have steps: the result is then empty.
-[[nodiscard]] StepWork join_step_work(const std::vector<StepWork>& ranks);
+[[nodiscard]] StepWork join_step_work(std::vector<StepWork> ranks);
 
-/// Sets Work::wait_ns: the time that the run's collectives wait for late ranks. Sets nothing if a
-/// collective in the steps is incomplete, because its wait is unknown. The wait of a
-/// kernel is its duration minus the shortest duration in its collective, so clock differences do
-/// not affect it. The exposed time of a kernel is assumed to contain the same fraction of wait.
+/// Sets Work::wait_ns: the own time in which the run's collectives wait for late ranks. Sets
+/// nothing if a collective in the steps is incomplete, because its wait is unknown. A kernel waits
+/// from its start on, for its duration minus the shortest duration in its collective, so clock
+/// differences do not affect the wait. Removes Work::kernels.
 void add_waits(StepWork& run, const CollectiveFacts& facts);
 /// Returns the work with all waits in one row instead of in the collectives' rows. Requires
 /// waits_known.

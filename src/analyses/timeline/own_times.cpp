@@ -6,9 +6,25 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace rankscope {
 namespace {
+
+/// Returns the parts of [start, end) that the set does not cover, ascending. O(log n + k).
+std::vector<Interval> parts_outside(const IntervalSet& set, std::int64_t start, std::int64_t end) {
+  const std::span<const Interval> all = set.intervals();
+  std::vector<Interval> out;
+  for (auto it = std::ranges::partition_point(all, [start](Interval i) { return i.end <= start; });
+       it != all.end() && it->start < end; ++it) {
+    if (start < it->start)
+      out.push_back({start, it->start});
+    start = it->end;
+  }
+  if (start < end)
+    out.push_back({start, end});
+  return out;
+}
 
 /// Divides a step's time among its events. Returns the first start and the last end of the events.
 Interval divide(const Trace& trace, StepSelfTimes& step) {
@@ -30,6 +46,8 @@ Interval divide(const Trace& trace, StepSelfTimes& step) {
       const std::int64_t from = std::max(start, reached);
       if (from < end)
         time.ns = end - from - covered.covered(from, end);
+      if (bucket == TimelineBucket::kCommunication)
+        time.parts = parts_outside(covered, from, end);
       reached = std::max(reached, end);
     }
     covered = covered.unite(IntervalSet(std::move(intervals)));
@@ -57,7 +75,7 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
     const std::int64_t step =
         out.without_steps ? 0 : step_of_gpu_event(t, steps, gpu[i], key.launchers.unlinked);
     if (step >= 0)
-      by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0});
+      by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0, {}});
   }
   std::vector<StepWindow> windows;
   for (auto& [number, step] : by_step)

@@ -13,7 +13,8 @@ struct SelfTime {
   EventId event = kNoEvent;
   std::uint32_t index = 0; ///< index in LauncherIndex::gpu
   TimelineBucket bucket = TimelineBucket::kCompute;
-  std::int64_t ns = 0; ///< 0 if events that take precedence overlap all of it
+  std::int64_t ns = 0;         ///< 0 if events that take precedence overlap all of it
+  std::vector<Interval> parts; ///< only for communication: `ns` as intervals, ns, ascending
 };
 
 /// A step, or the complete trace if it has no ProfilerStep#N, with its GPU events.
