@@ -81,26 +81,25 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
         "GPU times are means over the ranks that both runs have; collectives over "
         "all ranks and changes of steps are not compared";
   }
-  if (base.work.ranks > 0 && test.work.ranks > 0) {
-    if (base.work.without_steps != test.work.without_steps) {
-      const bool first = !base.work.without_steps;
-      add(rules::different_steps,
-          fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
-                      first ? sides.test : sides.base),
-          "Changes between the two runs are not reported");
-    } else if (const std::size_t of_base = step_count(base), of_test = step_count(test);
-               of_base != of_test || !same_idle_time(base, test)) {
-      add(rules::different_steps,
-          fmt::format("{} has {} and {} has {}{}", sides.base, counted(of_base, "step", "steps"),
-                      sides.test, of_test,
-                      of_base == of_test ? ", not all with the idle time before them" : ""),
-          same_idle_time(base, test)
-              ? "Values of complete traces cover different lengths of time; values per step are "
-                "comparable"
-              : "Without three steps with consecutive numbers on a rank, the idle time between "
-                "steps is left out, so total and idle time are not compared, and changes are not "
-                "reported");
-    }
+  const bool traces = base.work.ranks > 0 && test.work.ranks > 0; // else reports
+  if (traces && base.work.without_steps != test.work.without_steps) {
+    const bool first = !base.work.without_steps;
+    add(rules::different_steps,
+        fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
+                    first ? sides.test : sides.base),
+        "Changes between the two runs are not reported");
+  } else if (const std::size_t of_base = step_count(base), of_test = step_count(test);
+             of_base > 0 && of_test > 0 && (of_base != of_test || !same_idle_time(base, test))) {
+    add(rules::different_steps,
+        fmt::format("{} has {} and {} has {}{}", sides.base, counted(of_base, "step", "steps"),
+                    sides.test, of_test,
+                    of_base == of_test ? ", not all with the idle time before them" : ""),
+        same_idle_time(base, test)
+            ? "Values of complete traces cover different lengths of time; values per step are "
+              "comparable"
+            : "Without three steps with consecutive numbers on a rank, the idle time between "
+              "steps is left out, so total and idle time are not compared, and changes are not "
+              "reported");
   }
   if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {
     add(rules::dependent_steps,

@@ -2,7 +2,7 @@
 """Opens a page of `rankscope page` in headless Chromium and acts like a person: hovers, zooms, filters,
 sorts, marks, goes back, changes the theme, prints. Prints what fails; exit 1 then, 3 without a driver.
 
-Usage: page_acts.py KIND PAGE.html [PICTURES]      KIND: run, ranks, sweep, comparison or history
+Usage: page_acts.py KIND PAGE.html [PICTURES]      KIND: run, ranks, sweep, comparison, lost or history
 Standard library only: chromedriver is spoken to over HTTP (W3C WebDriver).
 """
 import base64
@@ -381,6 +381,10 @@ def main():
                 check(chosen in b.js("return decodeURIComponent(location.hash)"), "history: the address holds the figure")
             if kind == "sweep":
                 act_on_sweep(b)
+            if kind == "lost":
+                check(b.js("return document.querySelector('#collectives .grid-box') === null"), "lost: the first test has no collectives")
+                b.js("const s = document.querySelector('#verdicts select'); s.value = '1'; s.dispatchEvent(new Event('change'))")
+                check(b.js("return document.querySelectorAll('#collectives .grid-box tbody tr').length") > 0, "lost: the second test has collectives")
             if kind == "comparison":
                 act_on_table(b, "verdicts")
                 check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")

@@ -152,6 +152,23 @@ TEST(Page, OfAComparisonIsUsedByAPersonAndWritesNothingElse) {
   act("comparison", page);
 }
 
+// If the first test had no table of collectives, no test had one.
+TEST(Page, OfAComparisonWithALostRankShowsTheCollectivesOfTheNextTest) {
+  RS_NEEDS_ECHARTS();
+  if (const std::string lacks = browser_lacks(); !lacks.empty())
+    GTEST_SKIP() << lacks;
+  const test::TempFolder folder;
+  const std::string base = test::config_folder(sweep_in(folder, "a", {28}, 1));
+  const std::string other = test::config_folder(sweep_in(folder, "b", {28}, 2));
+  const std::string lost = test::config_folder(sweep_in(folder, "c", {28}, 3));
+  fs::remove(a_trace(lost));
+  const std::string page = folder.path("p.html");
+  const auto run =
+      run_binary({"page", "--baseline", base, "--test", lost, "--test", other, "-o", page});
+  ASSERT_TRUE(fs::exists(page)) << run.err;
+  act("lost", page);
+}
+
 /// Names that would be elements, scripts or the end of one, lines and bytes that are no text.
 TEST(Page, NamesThatAreMarkupStayNames) {
   RS_NEEDS_ECHARTS();

@@ -380,6 +380,21 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   EXPECT_EQ(note(single, other_rank).headline, "a and b have different ranks");
 }
 
+// Reports have no work of steps, but their steps are known.
+TEST(ComparisonFindings, ReportsWithOtherNumbersOfStepsAreNoted) {
+  const auto report = [](const char* label, int steps) {
+    ComparedRun run;
+    run.label = label;
+    for (int s = 1; s <= steps; ++s)
+      for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
+        run.ranks[0].step_ns[kind][s] = 1'000'000 + s % 2;
+    return run;
+  };
+  const auto found = comparison_findings(compare_runs(report("A", 6), {report("B", 4)}, {}));
+  ASSERT_FALSE(found.notes.empty());
+  EXPECT_EQ(found.notes[0].headline, "A has 6 steps and B has 4");
+}
+
 TEST(ComparisonFindings, SeveralTestsHaveDistinctSubjects) {
   const auto slower = [](const char* label, double ms) {
     return run_with(label, {{kernel_key("a"), work_of({ms, ms + 0.1, ms - 0.1})}},

@@ -77,10 +77,9 @@ std::vector<double> mean_samples(const RankTimelines& ranks, TimeKind kind) {
   return out;
 }
 
-/// Returns the ranks of a run that the other run has too.
-RankTimelines common_ranks(const ComparedRun& run, const ComparedRun& other) {
+RankTimelines timelines_of(const ComparedRun& run, const std::set<std::int64_t>& ranks) {
   RankTimelines out = run.ranks;
-  std::erase_if(out, [&other](const auto& rank) { return !other.ranks.contains(rank.first); });
+  std::erase_if(out, [&ranks](const auto& rank) { return !ranks.contains(rank.first); });
   return out;
 }
 
@@ -205,6 +204,15 @@ bool same_ranks(const ComparedRun& a, const ComparedRun& b) {
                             &RankTimelines::value_type::first);
 }
 
+std::set<std::int64_t> common_ranks(const std::vector<const ComparedRun*>& runs) {
+  std::set<std::int64_t> out;
+  for (const auto& [rank, timeline] : runs.front()->ranks)
+    if (std::ranges::all_of(runs,
+                            [&](const ComparedRun* run) { return run->ranks.contains(rank); }))
+      out.insert(rank);
+  return out;
+}
+
 std::size_t step_count(const ComparedRun& run) {
   std::size_t out = 0;
   for (const auto& [rank, timeline] : run.ranks)
@@ -253,8 +261,9 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
                                      const JudgeRule& rule) {
   const std::vector<TimeKind> kinds = kinds_of({&base, &test});
   CompareRunsRows means;
-  const RankTimelines base_ranks = common_ranks(base, test);
-  const RankTimelines test_ranks = common_ranks(test, base);
+  const std::set<std::int64_t> common = common_ranks({&base, &test});
+  const RankTimelines base_ranks = timelines_of(base, common);
+  const RankTimelines test_ranks = timelines_of(test, common);
   // one side keeps its samples, so that the complete runs are not compared in their place
   const bool base_lacks = lacks_idle(base, test);
   const bool test_lacks = !base_lacks && lacks_idle(test, base);

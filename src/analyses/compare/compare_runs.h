@@ -7,6 +7,7 @@
 #include "analyses/compare/what_changed.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct TimelineChange {
 struct TimelineComparison {
   std::vector<TimelineChange> mean, by_rank;
 };
+/// Returns the ranks that all of the runs have.
+[[nodiscard]] std::set<std::int64_t> common_ranks(const std::vector<const ComparedRun*>& runs);
 /// Returns the number of steps of the rank with the most steps. The steps of run.work are fewer:
 /// those of all ranks, without the first.
 [[nodiscard]] std::size_t step_count(const ComparedRun& run);

@@ -53,17 +53,20 @@
     const label = { computation_time: "computation", exposed_comm_time: "exposed communication", exposed_memcpy_time: "exposed copies", idle_time: "idle" };
     const parts = () => {
       const list = data.tests[now].parts.filter((p) => p.base !== null && p.test !== null);
-      return { total: list.find((p) => p.kind === "total_time"), list: list.filter((p) => p.kind !== "total_time") };
+      const bars = list.filter((p) => p.kind !== "total_time");
+      const total = list.find((p) => p.kind === "total_time");
+      const sum = (side) => bars.reduce((ms, p) => ms + p[side], 0); // of runs whose idle time is not comparable
+      return { total: total || { base: sum("base"), test: sum("test") }, list: bars, without: total ? "" : " without idle time" };
     };
     const waterfall = RS.chart(() => {
-      const { total, list } = parts();
-      if (!total) return {};
+      const { total, list, without } = parts();
+      if (!list.length) return {};
       let at = total.base;
       const steps = list.map((p) => { const from = at; at += p.test - p.base; return { name: label[p.kind] || p.kind, from, to: at, part: p }; });
       const rows = [{ name: data.labels[0], from: total.base, to: total.base, end: true }, ...steps, { name: tests[now], from: total.test, to: total.test, end: true }];
       return {
         grid: { left: innerWidth < 700 ? 130 : 220, right: 70, top: 8, bottom: 44 },
-        xAxis: { type: "value", scale: true, name: `GPU time ${data.tests[now].per_step ? "per step" : "of the trace"} (ms), mean over the ranks`, axisLabel: { formatter: RS.tick } },
+        xAxis: { type: "value", scale: true, name: `GPU time ${data.tests[now].per_step ? "per step" : "of the trace"}${without} (ms), mean over the ranks of both runs`, axisLabel: { formatter: RS.tick } },
         yAxis: { type: "category", inverse: true, data: rows.map((r) => RS.short(r.name, 30)), axisTick: { show: false } },
         series: [{ type: "custom", data: rows.map((r, i) => [r.from, i, r.to]), encode: { x: [0, 2], y: 1 },
           renderItem: (p, api) => {
@@ -117,12 +120,11 @@
           return { name: s.label, type: "line", symbol: symbols[i % 4], symbolSize: 8, lineStyle: { width: 1, type: i === 0 ? "dashed" : "solid" }, itemStyle: { color: RS.colour(i === 0 ? "soft" : "accent"), opacity: i > 1 ? 0.6 : 1 },
             data: Array.from(step, (n, k) => [n, ms[k]]) }; }),
       }), { label: "time of every step in both runs", height: 280, tip: (p) => RS.rows(p.seriesName, [["step", p.value[0]], ["time", `${RS.num(p.value[1], 5)} ms`]]) });
-      RS.section("series", "Steps of both runs", "Mean over the ranks.", [RS.choice("m", "which time", kinds, (k) => { kind = k; RS.redraw(chart); })], chart);
+      RS.section("series", "Steps of both runs", "Mean over the ranks that all runs have.", [RS.choice("m", "which time", kinds, (k) => { kind = k; RS.redraw(chart); })], chart);
     }
 
-    const more = data.tests.map((t) => t);
     for (const [key, title] of [["by_rank", "Times by rank"], ["collectives", "Collectives"]]) {
-      if (!more[0][key]) continue;
+      if (!data.tests.some((t) => t[key])) continue;
       const place = el("div");
       const draw = () => { const source = data.tests[now][key]; place.replaceChildren(source ? RS.grid({ name: title, columns: RS.columnsOf(source), rows: source.rows, fit: true }).node : ""); };
       draw();
@@ -134,7 +136,7 @@
       ["positive", "Positive is better for every metric: less time, more bandwidth."],
       ["own time", "Each instant of a step counts once: computation takes precedence over communication, and communication over copies; the rest is idle. So the rows of a list add up to the difference in step time."],
       ["replaced", "Another kernel at the same place: operator, shapes, launches per step, call path, grid, place in the step."],
-      ["operators", "Shown for reports, which have no own times: GPU time, mean over the ranks; without an interval, so a small difference may be noise."],
+      ["operators", "Shown for reports, which have no own times: GPU time per step (without steps: of the trace), mean over the ranks; without an interval, so a small difference may be noise."],
     ];
   };
 })();

@@ -75,11 +75,13 @@ void add_verdicts(PageBlob& page, const Comparison& c) {
 constexpr std::array kParts = {TimeKind::kComputation, TimeKind::kExposedComm,
                                TimeKind::kExposedMemcpy, TimeKind::kIdle, TimeKind::kTotal};
 
-/// Returns the mean over the ranks of the time per step, in ms. Uses the steps with a total time
-/// for all kinds, so that the kinds add up to it. Empty if a rank has no such steps.
-std::optional<double> ms_per_step(const ComparedRun& run, TimeKind kind) {
+/// Returns the mean over these ranks of the run of the time per step, in ms. Uses the steps with a
+/// total time for all kinds, so that the kinds add up to it. Empty if a rank has no such steps.
+std::optional<double> ms_per_step(const ComparedRun& run, const std::set<std::int64_t>& ranks,
+                                  TimeKind kind) {
   double sum_ms = 0;
-  for (const auto& [rank, timeline] : run.ranks) {
+  for (const std::int64_t rank : ranks) {
+    const RankTimeline& timeline = run.ranks.at(rank);
     const auto totals = timeline.step_ns.find(TimeKind::kTotal);
     if (totals == timeline.step_ns.end() || totals->second.empty())
       return std::nullopt;
@@ -89,25 +91,27 @@ std::optional<double> ms_per_step(const ComparedRun& run, TimeKind kind) {
         ns += totals->second.contains(step) ? value : 0;
     sum_ms += ns_to_ms(ns) / static_cast<double>(totals->second.size());
   }
-  return run.ranks.empty() ? std::nullopt
-                           : std::optional(sum_ms / static_cast<double>(run.ranks.size()));
+  return ranks.empty() ? std::nullopt : std::optional(sum_ms / static_cast<double>(ranks.size()));
 }
 
-/// Adds the times per step or, if one of the runs has no steps, those of the traces.
+/// Adds the times per step or, if one of the runs has no steps, those of the traces. Leaves out
+/// times per step that cannot be compared, because only one run has the idle time between steps.
 void add_parts(PageBlob& page, const Comparison& c, std::size_t test) {
   JsonWriter& json = page.json;
-  const bool per_step = ms_per_step(c.base, TimeKind::kTotal).has_value() &&
-                        ms_per_step(c.tests[test], TimeKind::kTotal).has_value();
+  const std::set<std::int64_t> ranks = common_ranks({&c.base, &c.tests[test]});
+  const bool per_step = ms_per_step(c.base, ranks, TimeKind::kTotal).has_value() &&
+                        ms_per_step(c.tests[test], ranks, TimeKind::kTotal).has_value();
+  const bool idle = !per_step || same_idle_time(c.base, c.tests[test]);
   json.boolean("per_step", per_step);
   json.begin_list("parts");
   for (const TimeKind kind : kParts)
     for (const TimelineChange& row : c.timelines[test].mean) {
-      if (row.kind != kind)
+      if (row.kind != kind || (has_idle_before(kind) && !idle))
         continue;
       json.begin_object();
       json.text("kind", time_kind_name(kind));
-      add_number(json, "base", per_step ? ms_per_step(c.base, kind) : row.ms.base);
-      add_number(json, "test", per_step ? ms_per_step(c.tests[test], kind) : row.ms.test);
+      add_number(json, "base", per_step ? ms_per_step(c.base, ranks, kind) : row.ms.base);
+      add_number(json, "test", per_step ? ms_per_step(c.tests[test], ranks, kind) : row.ms.test);
       json.text("verdict", verdict_name(row.judgement.verdict));
       add_number(json, "low", row.judgement.low);
       add_number(json, "high", row.judgement.high);
@@ -116,22 +120,28 @@ void add_parts(PageBlob& page, const Comparison& c, std::size_t test) {
   json.end_list();
 }
 
-/// The GPU time of an operator in milliseconds, as the mean over the ranks.
+/// The GPU time of an operator in milliseconds, as the mean over the ranks: per step or, if one of
+/// the runs has no steps, of the trace.
 struct OperatorChange {
   std::string name;
   double base_ms = kNaN, test_ms = kNaN; ///< NaN: the operator is not in that run
 };
 
+/// Returns no changes if the runs have different ranks: the times are sums over all ranks.
 std::vector<OperatorChange> operator_changes(const ComparedRun& base, const ComparedRun& test) {
+  if (!same_ranks(base, test))
+    return {};
+  const bool per_step = step_count(base) > 0 && step_count(test) > 0;
   std::set<std::string> names;
   for (const auto& [name, ns] : base.operators)
     names.insert(name);
   for (const auto& [name, ns] : test.operators)
     names.insert(name);
-  const auto ms_of = [](const ComparedRun& run, const std::string& name) {
+  const auto ms_of = [per_step](const ComparedRun& run, const std::string& name) {
     const auto at = run.operators.find(name);
-    const auto ranks = static_cast<double>(std::max<std::size_t>(run.ranks.size(), 1));
-    return at == run.operators.end() ? kNaN : at->second / 1e6 / ranks;
+    const std::size_t parts =
+        std::max<std::size_t>(run.ranks.size(), 1) * (per_step ? step_count(run) : 1);
+    return at == run.operators.end() ? kNaN : at->second / 1e6 / static_cast<double>(parts);
   };
   std::vector<OperatorChange> out;
   for (const std::string& name : names)
@@ -143,7 +153,8 @@ Schema<OperatorChange> operator_change_schema() {
   using R = OperatorChange;
   const auto or_zero = [](double ms) { return std::isnan(ms) ? 0 : ms; };
   return {"operators",
-          "GPU time of operators in both runs, mean over the ranks",
+          "GPU time of operators in both runs, mean over the ranks, per step (without steps: of "
+          "the trace)",
           {{"name", "operator", Unit::kNone, &R::name, "name of the operator"},
            {"difference_ms", "difference (ms)", Unit::kMs,
             [or_zero](const R& r) { return or_zero(r.test_ms) - or_zero(r.base_ms); },
@@ -157,14 +168,16 @@ Schema<OperatorChange> operator_change_schema() {
             "new: only in the test; vanished: only in the baseline"}}};
 }
 
-/// Adds the mean over the ranks for each step, as one array per kind of time.
-void add_series(PageBlob& page, const ComparedRun& run) {
+/// Adds the mean over these ranks for each step that all of them have, as one array per kind of
+/// time. With `idle` = false, the arrays of times that contain idle time before steps are empty.
+void add_series(PageBlob& page, const ComparedRun& run, const std::set<std::int64_t>& ranks,
+                bool idle) {
   JsonWriter& json = page.json;
   json.begin_object();
   json.text("label", run.label);
   std::map<TimeKind, std::map<std::int64_t, std::pair<double, std::size_t>>> sums;
-  for (const auto& [rank, timeline] : run.ranks)
-    for (const auto& [kind, steps] : timeline.step_ns)
+  for (const std::int64_t rank : ranks)
+    for (const auto& [kind, steps] : run.ranks.at(rank).step_ns)
       for (const auto& [step, ns] : steps) {
         auto& [sum, count] = sums[kind][step];
         sum += static_cast<double>(ns) / 1e6;
@@ -173,6 +186,8 @@ void add_series(PageBlob& page, const ComparedRun& run) {
   for (const TimeKind kind : kParts) {
     std::vector<double> numbers, values;
     for (const auto& [step, sum] : sums[kind]) {
+      if (sum.second != ranks.size() || (has_idle_before(kind) && !idle))
+        continue;
       numbers.push_back(static_cast<double>(step));
       values.push_back(sum.first / static_cast<double>(sum.second));
     }
@@ -234,8 +249,12 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
   }
   page.json.end_list();
   page.json.begin_list("series");
-  for (const ComparedRun* run : runs_of(c))
-    add_series(page, *run);
+  const std::vector<const ComparedRun*> runs = runs_of(c);
+  const std::set<std::int64_t> ranks = common_ranks(runs);
+  const bool idle = std::ranges::all_of(
+      c.tests, [&c](const ComparedRun& test) { return same_idle_time(c.base, test); });
+  for (const ComparedRun* run : runs)
+    add_series(page, *run, ranks, idle);
   page.json.end_list();
   return page.take();
 }
