@@ -507,8 +507,9 @@ Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
   return out;
 }
 
-/// Adds kernels that replace other kernels, and whose times do not differ.
+/// Adds kernels that replace other kernels, and whose times do not differ or are not tested.
 void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
+  const bool tested = changed.step_time.low_ms.has_value(); // as all rows of the work
   std::size_t replaced = 0;
   for (std::size_t i = changed.work.reported; i < changed.work.rows.size(); ++i) {
     const Change& row = changed.work.rows[i];
@@ -522,7 +523,8 @@ void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Fi
         "It replaces {}; {}; {}", brief(name_of(row.old_name, sides), kHeadlineWidth),
         row.below_threshold ? fmt::format("its time differs by less than the threshold of {} %",
                                           changed.threshold_percent)
-                            : std::string("their times do not differ significantly"),
+        : tested            ? std::string("their times do not differ significantly")
+                            : std::string("their times are not tested"),
         both_times(row, sides));
     out.push_back(std::move(f));
   }
@@ -531,7 +533,8 @@ void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Fi
     f.value = static_cast<double>(replaced - kMostChanges);
     f.unit = Unit::kCount;
     set_headline(f, counted(replaced - kMostChanges, "more kernel is", "more kernels are") +
-                        std::string(" replaced without a significant or large change of time"));
+                        (tested ? " replaced without a significant or large change of time"
+                                : " replaced; their times are not tested"));
     f.evidence = "Sheet What_Changed lists them";
     out.push_back(std::move(f));
   }

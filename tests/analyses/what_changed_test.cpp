@@ -268,6 +268,20 @@ TEST(WhatChanged, EqualStepsAreNoCertainty) {
   EXPECT_GT(half, 0.001);
 }
 
+// Without an operator, kernels have no call path; two empty paths were evidence of a replacement.
+TEST(WhatChanged, KernelsWithoutAnOperatorNeedGeometryAndPlace) {
+  Work then = work({2, 2, 2});
+  then.path = 0;
+  Work now = then;
+  now.grid = "[32,1,1]";
+  const StepWork base = run_of({{kernel("attention", "", ""), then}}, {10, 10, 10});
+  const auto pairs = [&base](const Work& other) {
+    return replaced_kernels(base, run_of({{kernel("silu", "", ""), other}}, {10, 10, 10})).size();
+  };
+  EXPECT_EQ(pairs(now), 0U);
+  EXPECT_EQ(pairs(then), 1U);
+}
+
 // ST no. 5, ST-C15: the wait for a late rank was part of the collective's own time.
 TEST(WhatChanged, WaitsAtCollectivesAreARow) {
   const WorkKey reduce{StepWorkKind::kCollective, "c10d::allreduce_", "", "allreduce"};

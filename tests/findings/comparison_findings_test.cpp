@@ -380,6 +380,26 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   EXPECT_EQ(note(single, other_rank).headline, "a and b have different ranks");
 }
 
+// Six kernels are replaced, and one of them takes four times as long: no test, no significance.
+TEST(ComparisonFindings, OneStepPerSideIsNotTested) {
+  std::map<WorkKey, Work> then;
+  std::map<WorkKey, Work> now;
+  for (int i = 0; i < 6; ++i) {
+    const std::string op = "aten::op" + std::to_string(i);
+    then.emplace(kernel_key("old" + std::to_string(i), op), work_of({1}));
+    now.emplace(kernel_key("new" + std::to_string(i), op), work_of({i == 0 ? 4.0 : 1.0}));
+  }
+  const Comparison c = compare_runs(run_with("A", then, {20}), {run_with("B", now, {23})}, {});
+  const std::vector<Finding> found = comparison_findings(c).changes.at(0);
+  const Finding* const replaced = with_rule(found, "replaced-kernel", "kernel");
+  ASSERT_NE(replaced, nullptr);
+  EXPECT_EQ(replaced->evidence,
+            "It replaces old0; their times are not tested; A 1.00 ms, B 4.00 ms");
+  EXPECT_EQ(found.back().headline, "1 more kernel is replaced; their times are not tested");
+  for (const Finding& f : found)
+    EXPECT_EQ(f.sentence().find("significant"), std::string::npos) << f.sentence();
+}
+
 // Reports have no work of steps, but their steps are known.
 TEST(ComparisonFindings, ReportsWithOtherNumbersOfStepsAreNoted) {
   const auto report = [](const char* label, int steps) {

@@ -75,16 +75,18 @@ public:
   }
   [[nodiscard]] const std::map<WorkKey, std::size_t>& keys() const { return keys_; }
 
-  /// Returns a hash of the names of the operators above the launching operator.
+  /// Returns a hash of the names of the operators above the launching operator; 0 if no operator
+  /// launches the event.
   [[nodiscard]] std::uint64_t path_of(const SelfTime& time) const {
     const EventId op = index_.parent_op[time.index];
+    if (op == kNoEvent || t_.trace.events.category[op] != Category::kCpuOp)
+      return 0;
     Fnv64 hash;
-    if (op != kNoEvent)
-      for (EventId at = t_.tree.cpu_op_above(t_.trace, op); at != kNoEvent;
-           at = t_.tree.cpu_op_above(t_.trace, at)) {
-        hash.update(t_.trace.name(at));
-        hash.update("/");
-      }
+    for (EventId at = t_.tree.cpu_op_above(t_.trace, op); at != kNoEvent;
+         at = t_.tree.cpu_op_above(t_.trace, at)) {
+      hash.update(t_.trace.name(at));
+      hash.update("/");
+    }
     return hash.value();
   }
 

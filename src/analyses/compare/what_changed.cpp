@@ -231,7 +231,7 @@ std::optional<Likeness> likeness(const WorkKey& then_key, const Work& then, cons
       !(std::fabs(then.launches - now.launches) <= kLaunchesEqual * then.launches))
     return std::nullopt;
   const double apart = std::fabs(then.place - now.place);
-  const bool path = then.path == now.path;
+  const bool path = then.path != 0 && then.path == now.path;
   const bool geometry = !then.grid.empty() && then.grid == now.grid && then.block == now.block;
   if (then_key.op == now_key.op) {
     const bool near = apart <= kPlaceNear;
