@@ -51,7 +51,8 @@ void write_metric(JsonWriter& json, const Comparison& comparison, const Dashboar
     json.text("label", comparison.tests[i].label);
     json.number("baseline", or_nan(cell.base));
     json.number("value", or_nan(cell.value));
-    json.number("improvement_percent", or_nan(cell.improvement));
+    json.number("improvement_percent", or_nan(cell.estimate()));
+    json.number("complete_run_percent", or_nan(cell.improvement));
     json.number("samples_change_percent", or_nan(cell.judgement.change));
     json.number("low_percent", or_nan(cell.judgement.low));
     json.number("high_percent", or_nan(cell.judgement.high));
