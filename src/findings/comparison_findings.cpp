@@ -101,11 +101,17 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
               "steps is left out, so total and idle time are not compared, and changes are not "
               "reported");
   }
-  if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {
+  if (alike.step_correlation.value_or(0) >= kDependentRuns &&
+      std::min(step_count(base), step_count(test)) > 1) {
+    std::vector<std::string> runs; // shorter runs have no correlation
+    for (const ComparedRun* run : {&base, &test})
+      if (step_count(*run) > 2)
+        runs.push_back(run == &base ? sides.base : sides.test);
     add(rules::dependent_steps,
-        fmt::format("Successive steps of {} and {} depend on each other", sides.base, sides.test),
-        fmt::format("Their lag-1 correlation is {:.1f}; the intervals are wider because of this",
-                    correlation));
+        fmt::format("Successive steps of {} depend on each other", fmt::join(runs, " and ")),
+        fmt::format("Their lag-1 correlation is about {:.2f}; the intervals assume up to {:.2f} "
+                    "and are wider because of this",
+                    *alike.step_correlation, c.rules[i].step_correlation));
     out.back().action = "Repeat the runs to be sure";
   }
   const auto raw = [](const ComparedRun& run) {

@@ -6,6 +6,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -101,9 +102,14 @@ std::vector<double> comparable(TimeKind kind, bool lacks_idle, std::vector<doubl
   return lacks_idle && has_idle_before(kind) ? std::vector<double>{} : of_steps;
 }
 
+/// A lag-1 correlation with its standard error.
+struct StepDependence {
+  double correlation = 0, error = 0;
+};
+
 /// Returns the correlation of successive steps, pooled over the ranks of both runs. The standard
 /// error assumes that all ranks of a run have the same noise, so that each run is one series.
-double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
+StepDependence step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
   std::vector<StepSeries> series;
   double steps = 0;
   for (const ComparedRun* run : {&base, &test})
@@ -113,9 +119,21 @@ double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKin
         series.push_back(std::move(values));
       }
   if (series.empty())
-    return 0;
-  const double error = 1 / std::sqrt(2 * steps / static_cast<double>(series.size()));
-  return std::min(kMostDependence, cautious_correlation(lag1_correlation(series), error));
+    return {};
+  return {lag1_correlation(series), 1 / std::sqrt(2 * steps / static_cast<double>(series.size()))};
+}
+
+// only two kinds: the maximum of many would be far above 0 by chance
+constexpr std::array kDependenceKinds = {TimeKind::kTotal, TimeKind::kComputation};
+
+/// Returns the larger correlation of those that exceed twice their error.
+std::optional<double> clear_dependence(const ComparedRun& base, const ComparedRun& test) {
+  std::optional<double> out;
+  for (const TimeKind kind : kDependenceKinds)
+    if (const StepDependence steps = step_dependence(base, test, kind);
+        steps.correlation > std::max(2 * steps.error, out.value_or(0)))
+      out = std::min(kMostDependence, steps.correlation);
+  return out;
 }
 
 /// Returns the clock resolution in ns: 1000 if all step times are multiples of 1 us, else 1.
@@ -227,9 +245,12 @@ bool same_idle_time(const ComparedRun& a, const ComparedRun& b) {
 }
 
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
-  // the maximum of only two kinds: the maximum of many would be far above 0 by chance
-  for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
-    rule.step_correlation = std::max(rule.step_correlation, step_dependence(base, test, kind));
+  for (const TimeKind kind : kDependenceKinds) {
+    const StepDependence steps = step_dependence(base, test, kind);
+    rule.step_correlation =
+        std::max(rule.step_correlation,
+                 std::min(kMostDependence, cautious_correlation(steps.correlation, steps.error)));
+  }
   rule.clock_ns = std::min(clock_of(base), clock_of(test));
   return rule;
 }
@@ -306,7 +327,8 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
     const JudgeRule pair_rule = rule_of_runs(out.base, test, rule);
     out.rules.push_back(pair_rule);
     out.comparability.push_back({workload_overlap(out.base.operators, test.operators),
-                                 work_difference(out.base.work, test.work)});
+                                 work_difference(out.base.work, test.work),
+                                 clear_dependence(out.base, test)});
     out.timelines.push_back(compare_timelines(out.base, test, pair_rule));
     out.collectives.push_back(compare_collectives(out.base, test, pair_rule));
     out.changes.push_back(same_ranks(out.base, test) && same_idle_time(out.base, test)

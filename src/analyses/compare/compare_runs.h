@@ -107,6 +107,9 @@ struct Dashboard {
 struct Comparability {
   std::optional<WorkloadOverlap> operators; ///< empty: a run has no operators with time
   WorkDifference work;
+  /// Lag-1 correlation of the steps, if the runs have steps and it clearly exceeds its error. The
+  /// intervals assume a larger one: JudgeRule::step_correlation.
+  std::optional<double> step_correlation;
 };
 
 /// A baseline compared with its tests.
