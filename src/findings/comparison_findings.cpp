@@ -596,7 +596,7 @@ Finding different_ranks(const ComparedRun& base, const ComparedRun& test) {
                         : fmt::format("{} has {} and {} has {}", a,
                                       counted(base.ranks.size(), "rank", "ranks"), b,
                                       test.ranks.size()));
-  out.evidence = "Means are over different ranks";
+  out.evidence = "GPU times are means over the ranks that all runs have";
   return out;
 }
 

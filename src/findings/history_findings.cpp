@@ -55,13 +55,30 @@ Finding missing_metrics_note(const History& history, const MissingMetrics& missi
   return out;
 }
 
+void add_untested_metrics(const History& history, std::vector<Finding>& out) {
+  std::vector<std::string> metrics;
+  for (const MetricHistory& metric : history.metrics)
+    if (metric.runs < history.needed)
+      metrics.push_back(
+          fmt::format("{} is in {}", metric.metric, counted(metric.runs, "run", "runs")));
+  if (metrics.empty())
+    return;
+  out.push_back(finding_of(rules::too_few_runs, "run", ""));
+  set_headline(out.back(), fmt::format("{} of {} {} not tested: {} runs are needed", metrics.size(),
+                                       counted(history.metrics.size(), "metric", "metrics"),
+                                       metrics.size() == 1 ? "is" : "are", history.needed));
+  out.back().evidence = joined(metrics, "and");
+}
+
 } // namespace
 
 std::vector<Finding> history_findings(const History& history) {
   std::vector<Finding> out;
   std::size_t most = 0;
+  bool all_tested = true;
   for (const MetricHistory& metric : history.metrics) {
     most = std::max(most, metric.runs);
+    all_tested = all_tested && metric.runs >= history.needed;
     for (const LevelChange& change : metric.changes)
       out.push_back(level_change(history, metric, change));
   }
@@ -71,11 +88,14 @@ std::vector<Finding> history_findings(const History& history) {
                                          counted(most, "run", "runs"), history.needed));
     out.back().evidence =
         fmt::format("{} are tested together", counted(history.metrics.size(), "metric", "metrics"));
-  } else if (out.empty()) {
-    out.push_back(finding_of(rules::no_level_change, "run", ""));
-    set_headline(out.back(),
-                 fmt::format("No metric changes significantly in {} runs", history.runs.size()));
+    return out;
   }
+  if (out.empty()) {
+    out.push_back(finding_of(rules::no_level_change, "run", ""));
+    set_headline(out.back(), fmt::format("No {}metric changes significantly in {} runs",
+                                         all_tested ? "" : "tested ", history.runs.size()));
+  }
+  add_untested_metrics(history, out);
   return out;
 }
 

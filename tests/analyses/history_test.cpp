@@ -112,6 +112,21 @@ TEST(History, ARunWithOtherCollectivesIsBlankAndNamed) {
   EXPECT_EQ(history.missing[0].collectives, 1U);
 }
 
+// The second half of the runs lacks the slow rank: the mean over all ranks was 20 % less.
+TEST(History, ALostRankIsNotAChange) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 14; ++i) {
+    runs.push_back(run_of(i, 100 + (i % 3) * 0.1, 50));
+    if (i < 7)
+      runs.back().ranks[1] = run_of(i, 150, 50).ranks.at(0);
+  }
+  const History history = history_of(runs);
+  const MetricHistory* const total = metric(history, "GPU_total_time");
+  ASSERT_NE(total, nullptr);
+  EXPECT_NEAR(*total->values[0], 100, 1e-9);
+  EXPECT_TRUE(total->changes.empty());
+}
+
 // Times of complete traces with different lengths are not comparable with step times.
 TEST(History, RunsWithoutStepsAmongOthersHaveNoTimes) {
   std::vector<ComparedRun> runs;

@@ -60,6 +60,21 @@ TEST(HistoryFindings, FewRunsAndNoChangeAreReported) {
   EXPECT_EQ(found[0].headline, "No metric changes significantly in 20 runs");
 }
 
+TEST(HistoryFindings, MetricsOfFewRunsAreNotTested) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 14; ++i) {
+    runs.push_back(history_run(i, 100 + (i * 7 % 5)));
+    if (i < 4)
+      runs.back().ranks.at(0).step_ns[TimeKind::kTotalMemcpy] = {{1, 1000}, {2, 1000}};
+    runs.back().ranks.at(0).kinds[TimeKind::kTotalMemcpy] = {2000, 1};
+  }
+  const std::vector<Finding> found = findings_of(runs);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].headline, "No tested metric changes significantly in 14 runs");
+  EXPECT_EQ(found[1].rule, "too-few-runs");
+  EXPECT_EQ(found[1].evidence, "GPU_total_memcpy_time is in 4 runs");
+}
+
 TEST(HistoryFindings, NotesNameRunsThatDiffer) {
   std::vector<ComparedRun> runs;
   for (int i = 0; i < 12; ++i)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -24,11 +25,14 @@ bool has_steps(const ComparedRun& run) {
                      [](const auto& rank) { return !rank.second.step_ns.empty(); });
 }
 
-/// Returns the time in milliseconds, as a mean over the ranks that have the kind.
-std::optional<double> gpu_time(const ComparedRun& run, TimeKind kind, bool per_step) {
+/// Returns the time in milliseconds, as a mean over those of the ranks that have the kind.
+std::optional<double> gpu_time(const ComparedRun& run, const std::set<std::int64_t>& of_ranks,
+                               TimeKind kind, bool per_step) {
   double sum = 0;
   double ranks = 0;
   for (const auto& [rank, timeline] : run.ranks) {
+    if (!of_ranks.contains(rank))
+      continue;
     if (per_step) {
       const auto found = timeline.step_ns.find(kind);
       if (found == timeline.step_ns.end() || found->second.empty())
@@ -309,6 +313,10 @@ History history_of(const std::vector<ComparedRun>& runs) {
     out.runs.push_back(run.label);
   out.per_step = std::any_of(runs.begin(), runs.end(), has_steps);
   const auto longest = std::ranges::max_element(runs, {}, step_count);
+  std::vector<const ComparedRun*> timed = pointers(runs);
+  std::erase_if(timed, [](const ComparedRun* run) { return run->ranks.empty(); });
+  const std::set<std::int64_t> ranks =
+      timed.empty() ? std::set<std::int64_t>{} : common_ranks(timed);
   for (const TimeKind kind : kinds_of(pointers(runs))) {
     MetricHistory metric;
     metric.metric = "GPU_" + std::string(time_kind_name(kind));
@@ -317,7 +325,7 @@ History history_of(const std::vector<ComparedRun>& runs) {
       metric.values.push_back(out.per_step && has_idle_before(kind) &&
                                       !same_idle_time(run, *longest)
                                   ? std::nullopt
-                                  : gpu_time(run, kind, out.per_step));
+                                  : gpu_time(run, ranks, kind, out.per_step));
     add_metric(out, std::move(metric));
   }
   const std::vector<Summaries> common = common_collectives(runs);
@@ -363,7 +371,8 @@ Report history_report(const History& history) {
   out.tables = {status_schema().table(status), change_schema().table(changes),
                 series_schema().table(series)};
   out.tables.front().notes = {
-      fmt::format("GPU times: mean over ranks{}. Collectives: those of more than half of the "
+      fmt::format("GPU times: mean over the ranks that all runs have{}. Collectives: those of more "
+                  "than half of the "
                   "runs, weighted by the counts of the first run that has each.",
                   history.per_step ? " and profiler steps" : ", of complete traces"),
       fmt::format("Change points: binary segmentation with a permutation test, {} metrics together "

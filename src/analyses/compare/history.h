@@ -58,13 +58,14 @@ struct History {
 };
 
 /// Returns the history of `runs`, at least two, in the order of time. GPU times are means over
-/// ranks and profiler steps. If no run has steps, they are means over ranks of complete traces; if
-/// only some runs have steps, the others lack GPU times. Collective metrics cover the collectives
-/// that occur in more than half of the runs. Each collective is weighted by its count in the first
-/// run that contains all of these collectives. A run that lacks one of these collectives lacks the
-/// metrics. `missing` lists such runs. Change points come from change_points() at the level 0.05 /
-/// number of metrics: the probability that a history without a change has a change point in any
-/// metric is at most 0.05. Metrics that are 0 in all runs are left out.
+/// the ranks that all runs have, and over profiler steps. If no run has steps, they are means over
+/// ranks of complete traces; if only some runs have steps, the others lack GPU times. Collective
+/// metrics cover the collectives that occur in more than half of the runs. Each collective is
+/// weighted by its count in the first run that contains all of these collectives. A run that lacks
+/// one of these collectives lacks the metrics. `missing` lists such runs. Change points come from
+/// change_points() at the level 0.05 / number of metrics: the probability that a history without a
+/// change has a change point in any metric is at most 0.05. Metrics that are 0 in all runs are left
+/// out.
 [[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
 
 /// Returns the sheets History (a row per metric), Change_Points, Series (a row per metric and run).
