@@ -125,7 +125,7 @@ Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_
                   "as gpu_timeline counts it"},
                  {"count", Unit::kCount, &R::count, "how often it ran"},
                  {"sum_ms", "sum (ms)", Unit::kMs, in_ms(&R::sum_ns), "sum of the durations"},
-                 {"percent", "share (%)", Unit::kPercent,
+                 {"percent", "share of GPU events (%)", Unit::kPercent,
                   [total_ns](const R& r) { return percent_of(r.sum_ns, total_ns); },
                   "of the durations of all rows"}}};
   out.add({"min_us", "min (us)", Unit::kUs, in_us(&R::min_ns), "shortest"});
