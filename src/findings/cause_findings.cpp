@@ -130,7 +130,7 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("Python's garbage collector delays the launches: {}", cost);
   case CauseRule::kHostCode:
     return c.what.empty() ? fmt::format("Host code {}: {}", between(c), cost)
-                          : fmt::format("The host {} {}: {}", c.call ? "is in" : "runs",
+                          : fmt::format("{} {}: {}", c.call ? "The host is in" : "Host code in",
                                         short_place(c.what), cost);
   case CauseRule::kAllocator:
     return fmt::format("The memory allocator calls the driver {}", times_per_step(facts, c));
@@ -280,7 +280,7 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
                ? (facts.stacks
                       ? "No frame covers half of it"
                       : "Without Python stacks the function is unknown: record with_stack=True")
-               : "No launch, copy or wait for the GPU within it";
+               : "No launch, copy or wait for the GPU in this time";
   case CauseRule::kCollection:
     return c.confidence == Confidence::kHint ? "Similar lengths at changing places, as of garbage "
                                                "collection; a guess, because the "

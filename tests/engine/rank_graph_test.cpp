@@ -4,6 +4,7 @@
 #include "trace_builder.h"
 
 #include <algorithm>
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -214,6 +215,52 @@ TEST(Causes, WithoutFramesTheOperatorsAroundIt) {
   EXPECT_EQ(facts.causes.front().before, "aten::mm");
   EXPECT_EQ(facts.causes.front().after, "aten::mm");
   EXPECT_EQ(facts.causes.front().confidence, Confidence::kLikely);
+}
+
+// `why` blamed garbage collection for a pause in every step, because "train_step 7" was its name.
+TEST(Causes, AnAnnotationAroundTheStepNamesNothing) {
+  for (const bool numbered : {false, true}) {
+    SCOPED_TRACE(numbered);
+    TraceBuilder trace = steps_with_stall(2000, false);
+    for (int s = 0; s < 5; ++s)
+      trace.annotation(numbered ? "train_step " + std::to_string(s) : "train_step", s * 3000 + 1,
+                       2990);
+    CauseOptions options;
+    options.prediction = true;
+    const CauseFacts facts = causes_in(trace, false, options);
+    ASSERT_EQ(facts.causes.size(), 1U);
+    EXPECT_EQ(facts.causes.front().rule, CauseRule::kHostCode);
+    EXPECT_EQ(facts.causes.front().what, "");
+    EXPECT_EQ(facts.causes.front().after, "aten::mm");
+    EXPECT_TRUE(facts.prediction_error);
+    EXPECT_EQ(facts.path.front().what, "before aten::mm");
+  }
+}
+
+TEST(Causes, AnAnnotationWithoutLaunchesNamesTheHostCodeHoweverLong) {
+  TraceBuilder trace = steps_with_stall(9000, false);
+  for (int s = 0; s < 5; ++s)
+    trace.annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", s * 10000 + 5,
+                     9000);
+  const CauseFacts facts = causes_in(trace);
+  ASSERT_EQ(facts.causes.size(), 1U);
+  EXPECT_EQ(facts.causes.front().rule, CauseRule::kLoader);
+}
+
+TEST(Causes, TheNumberOfTheStepIsNotPartOfAName) {
+  const auto cause_in = [](const std::function<std::string(int)>& name) {
+    TraceBuilder trace = steps_with_stall(2000, false);
+    for (int s = 0; s < 5; ++s)
+      trace.annotation(name(s), s * 3000 + 10, 2000);
+    return causes_in(trace).causes.at(0);
+  };
+  const StepCause batch = cause_in([](int s) { return "load batch " + std::to_string(s); });
+  EXPECT_EQ(batch.rule, CauseRule::kHostCode);
+  EXPECT_EQ(batch.what, "load batch N");
+  EXPECT_EQ(batch.steps_seen, 4U);
+  // these numbers recur
+  EXPECT_EQ(cause_in([](int s) { return "load shard " + std::to_string(s % 2); }).what,
+            "load shard 1");
 }
 
 TEST(Causes, NoWorkIsDelayedByACallAfterTheLastLaunch) {

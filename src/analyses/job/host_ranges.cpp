@@ -1,12 +1,11 @@
 #include "analyses/job/host_ranges.h"
 
-#include "core/steps.h"
-
 #include <algorithm>
 
 namespace rankscope {
 
-HostRanges::HostRanges(const Trace& trace, const std::vector<bool>& tracks)
+HostRanges::HostRanges(const Trace& trace, const std::vector<bool>& tracks,
+                       std::span<const ProfilerStep> steps, std::span<const std::int64_t> launches)
     : trace_(trace), threads_(trace.tracks.size()) {
   const Events& e = trace.events;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -14,13 +13,35 @@ HostRanges::HostRanges(const Trace& trace, const std::vector<bool>& tracks)
     const bool range = c == Category::kCpuOp || c == Category::kUserAnnotation ||
                        c == Category::kPythonFunction || c == Category::kOverhead;
     has_python_ = has_python_ || c == Category::kPythonFunction;
-    if (range && tracks[e.track[i]] && e.dur_ns[i] > 0 && !profiler_step_number(trace.name(i)))
+    if (range && tracks[e.track[i]] && e.dur_ns[i] > 0 &&
+        !(c == Category::kUserAnnotation && names_step(i, steps, launches)))
       threads_[e.track[i]].ranges.push_back(i);
   }
   for (Thread& thread : threads_)
     std::stable_sort(thread.ranges.begin(), thread.ranges.end(), [&](EventId a, EventId b) {
       return e.ts_ns[a] != e.ts_ns[b] ? e.ts_ns[a] < e.ts_ns[b] : trace.end_ns(a) > trace.end_ns(b);
     });
+}
+
+bool HostRanges::names_step(EventId annotation, std::span<const ProfilerStep> steps,
+                            std::span<const std::int64_t> launches) const {
+  constexpr double kMostLaunches = 0.75;
+  if (profiler_step_number(trace_.name(annotation)))
+    return true;
+  if (is_optimizer(annotation))
+    return false;
+  const auto launches_in = [launches](std::int64_t from, std::int64_t to) {
+    return static_cast<double>(std::ranges::lower_bound(launches, std::max(from, to)) -
+                               std::ranges::lower_bound(launches, from));
+  };
+  const std::int64_t begin = trace_.events.ts_ns[annotation], end = trace_.end_ns(annotation);
+  const auto first = std::ranges::partition_point(
+      steps, [begin](const ProfilerStep& step) { return step.end_ns <= begin; });
+  return std::any_of(first, steps.end(), [&](const ProfilerStep& step) {
+    const double all = launches_in(step.start_ns, step.end_ns);
+    return all > 0 && launches_in(std::max(begin, step.start_ns), std::min(end, step.end_ns)) >=
+                          kMostLaunches * all;
+  });
 }
 
 double HostRanges::frame_cost_percent() const {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "analyses/job/host_code.h"
+#include "core/steps.h"
 #include "core/trace.h"
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -15,8 +17,12 @@ namespace rankscope {
 /// constructor takes O(n log n); all queries for a thread together visit its ranges once.
 class HostRanges {
 public:
-  /// `tracks`: for each row of Trace::tracks, whether its ranges are needed.
-  HostRanges(const Trace& trace, const std::vector<bool>& tracks);
+  /// `tracks`: for each row of Trace::tracks, whether its ranges are needed. `steps`, `launches`:
+  /// the steps, and the times of the calls that launch GPU work, ascending. Annotations around most
+  /// launches of a step do not show what the host does, so they are ignored, except those of
+  /// optimizers.
+  HostRanges(const Trace& trace, const std::vector<bool>& tracks,
+             std::span<const ProfilerStep> steps, std::span<const std::int64_t> launches);
 
   [[nodiscard]] bool has_python() const { return has_python_; }
   /// Returns the time that recording the Python frames of these threads may have taken, in percent
@@ -33,7 +39,7 @@ public:
     StrId before = kEmptyStr, after = kEmptyStr;
     std::uint32_t begun = 0; ///< number of ranges that begin in the stretch
   };
-  /// Returns the stretch [from, to) of a thread. ProfilerStep ranges are ignored.
+  /// Returns the stretch [from, to) of a thread.
   [[nodiscard]] Stretch stretch(std::uint32_t track, std::int64_t from, std::int64_t to);
   struct At {
     StrId op = kEmptyStr; ///< the innermost operator; kEmptyStr: no operator
@@ -54,6 +60,9 @@ private:
     std::vector<EventId> operators; ///< the ranges of `open` that are not Python frames
     EventId last_outer = kNoEvent;  ///< value for Stretch::before
   };
+  /// Returns whether an annotation is a ProfilerStep or encloses most launches of a step.
+  [[nodiscard]] bool names_step(EventId annotation, std::span<const ProfilerStep> steps,
+                                std::span<const std::int64_t> launches) const;
   void advance(Thread& thread, std::int64_t to);
   [[nodiscard]] HostCode code(EventId range);
   [[nodiscard]] bool is_optimizer(EventId range) const;

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace rankscope {
@@ -57,6 +58,7 @@ public:
     out_.rank = t_.rank;
     out_.base_time_ns = t_.trace.clock().offset_ns;
     set_window();
+    join_numbered_annotations();
     collect_calls();
     collect_gpu();
     set_lags();
@@ -75,14 +77,14 @@ public:
 private:
   // -- window
   void set_window() {
-    const std::vector<ProfilerStep> steps = profiler_steps(t_.trace);
-    for (const ProfilerStep& step : steps) {
+    steps_ = profiler_steps(t_.trace);
+    for (const ProfilerStep& step : steps_) {
       out_.steps.push_back(step.number);
       out_.step_begin_ns.push_back(step.start_ns);
     }
-    if (!steps.empty()) {
-      begin_ns_ = steps.front().start_ns;
-      end_ns_ = steps.back().end_ns;
+    if (!steps_.empty()) {
+      begin_ns_ = steps_.front().start_ns;
+      end_ns_ = steps_.back().end_ns;
       return;
     }
     std::optional<std::int64_t> begin, end;
@@ -102,6 +104,43 @@ private:
     const auto& begins = out_.step_begin_ns;
     const auto after = std::upper_bound(begins.begin(), begins.end(), ts_ns);
     return static_cast<std::int32_t>(after - begins.begin()) - 1;
+  }
+
+  /// Gives annotations one text if only the numbers in their names differ, and each name is in one
+  /// step: "batch 7" and "batch 8" become "batch N". The steps then have the same activities.
+  void join_numbered_annotations() {
+    const auto family_of = [this](StrId name) {
+      std::string out;
+      bool in_number = false;
+      for (const char c : t_.trace.strings.view(name)) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit || !in_number)
+          out += digit ? 'N' : c;
+        in_number = digit;
+      }
+      return out;
+    };
+    std::map<StrId, std::int32_t> step_of_name;
+    std::set<std::string> recurring; // names that are in several steps
+    for (EventId i = 0; i < e_.size(); ++i) {
+      if (e_.category[i] != Category::kUserAnnotation)
+        continue;
+      const std::int32_t step = step_of(e_.ts_ns[i]);
+      if (step_of_name.try_emplace(e_.name[i], step).first->second != step)
+        recurring.insert(family_of(e_.name[i]));
+    }
+    std::map<std::string, std::vector<StrId>> families;
+    for (const auto& [name, step] : step_of_name)
+      families[family_of(name)].push_back(name);
+    for (const auto& [family, names] : families) {
+      const auto in_first_step = [&](StrId name) {
+        return step_of_name.at(name) == step_of_name.at(names.front());
+      };
+      if (recurring.contains(family) || std::ranges::all_of(names, in_first_step))
+        continue;
+      for (const StrId name : names)
+        text_of_[name] = host_text_of_[name] = texts_.intern(family);
+    }
   }
 
   /// Returns the outermost runtime call around `call`.
@@ -267,7 +306,14 @@ private:
   /// Adds the host's nodes: each call, and the activity of its thread before the call. Threads of
   /// one process that take turns form one sequence.
   void add_host() {
-    HostRanges ranges(t_.trace, tracks_of_calls());
+    const ProfilerStep window{0, begin_ns_, end_ns_};
+    std::vector<std::int64_t> launches;
+    for (const HostCall& call : calls_)
+      if (call.last > call.first)
+        launches.push_back(call.start_ns);
+    HostRanges ranges(
+        t_.trace, tracks_of_calls(),
+        steps_.empty() ? std::span(&window, 1) : std::span<const ProfilerStep>(steps_), launches);
     out_.stacks = ranges.has_python();
     out_.frame_cost_percent = ranges.frame_cost_percent();
     struct Thread {
@@ -656,6 +702,7 @@ private:
   const TraceGpuWork& work_;
   RankGraph out_;
   StringPool texts_;
+  std::vector<ProfilerStep> steps_;
   std::vector<StrId> text_of_, host_text_of_; ///< by text of the trace; kNotFound: not used yet
   std::vector<HostCall> calls_;               ///< ordered by start
   std::vector<std::int64_t> stream_waits_;    ///< begins of ...StreamWaitEvent calls
