@@ -93,6 +93,28 @@ TEST(RankGraph, ACallInACheckpointHasItsFunction) {
       "torch/serialization.py(884): save");
 }
 
+// Clocks in floating-point microseconds make the end of a range inexact.
+TEST(RankGraph, AnOperatorThatHasEndedIsNotTheContextOfACall) {
+  for (const double overlap : {0.0, 0.002}) {
+    SCOPED_TRACE(overlap);
+    TraceBuilder trace;
+    trace.op("aten::first", 0, 10 + overlap).kernel("one", 2, 5, 5);
+    trace.op("aten::second", 10, 40).kernel("two", 20, 25, 5).kernel("three", 45, 50, 5);
+    trace.op("aten::third", 60, 10).kernel("four", 65, 70, 5);
+    const RankGraph graph = graph_of(trace);
+    for (const auto& [kernel, context] :
+         {std::pair("two", "aten::second"), std::pair("four", "aten::third")})
+      EXPECT_EQ(graph.text(graph.activity(node_named(graph, kernel)).context), context);
+    // from the launch at 2 us to that at 20 us, and from that at 45 us to that at 65 us
+    std::vector<std::string> before;
+    for (const RankNode& node : graph.nodes)
+      if (const Activity& a = graph.activities[node.activity];
+          a.kind == ActivityKind::kHost && node.dur_ns > 0)
+        before.emplace_back(graph.text(a.context));
+    EXPECT_EQ(before, (std::vector<std::string>{"aten::first", "aten::second", "aten::second"}));
+  }
+}
+
 TEST(RankGraph, ACallThatDoesNotWaitIsNotBlocked) {
   TraceBuilder trace;
   trace.op("aten::a", 0, 4).kernel("one", 1, 10, 20);

@@ -76,16 +76,21 @@ double HostRanges::frame_cost_percent() const {
 
 /// Opens the ranges that begin until `to` and closes the ranges that end until then.
 void HostRanges::advance(Thread& thread, std::int64_t to) {
+  const auto end_of = [this](EventId range) { return trace_.end_ns(range); };
   const auto close = [&](std::int64_t until) {
-    while (!thread.open.empty() && trace_.end_ns(thread.open.back()) <= until) {
-      const EventId range = thread.open.back();
-      thread.open.pop_back();
-      if (thread.operators.empty() || thread.operators.back() != range)
-        continue;
-      thread.operators.pop_back();
-      if (thread.operators.empty())
-        thread.last_outer = range;
-    }
+    if (thread.first_end_ns > until)
+      return;
+    const auto ended = [&](EventId range) { return end_of(range) <= until; };
+    const auto last = std::ranges::max_element(thread.operators, {}, end_of);
+    const EventId last_outer = last == thread.operators.end() ? thread.last_outer : *last;
+    // by inexact times, a range may begin in another one and end after it
+    std::erase_if(thread.open, ended);
+    std::erase_if(thread.operators, ended);
+    if (thread.operators.empty())
+      thread.last_outer = last_outer;
+    thread.first_end_ns = INT64_MAX;
+    for (const EventId range : thread.open)
+      thread.first_end_ns = std::min(thread.first_end_ns, end_of(range));
   };
   for (; thread.next < thread.ranges.size(); ++thread.next) {
     const EventId range = thread.ranges[thread.next];
@@ -94,6 +99,7 @@ void HostRanges::advance(Thread& thread, std::int64_t to) {
       break;
     close(start);
     thread.open.push_back(range);
+    thread.first_end_ns = std::min(thread.first_end_ns, end_of(range));
     if (trace_.events.category[range] != Category::kPythonFunction)
       thread.operators.push_back(range);
   }
@@ -157,11 +163,14 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
       break;
     if (std::min(to, trace_.end_ns(range)) - start >= half)
       cover(range); // nested ranges come later
-    if (trace_.events.category[range] == Category::kPythonFunction || start < until)
+    if (trace_.events.category[range] == Category::kPythonFunction)
       continue;
-    hole(start, range);
-    until = trace_.end_ns(range);
-    last = range;
+    const std::int64_t end = trace_.end_ns(range);
+    if (2 * (until - start) <= end - start) { // not nested: by inexact times, ranges may overlap
+      hole(start, range);
+      last = range;
+    }
+    until = std::max(until, end);
   }
   advance(thread, to);
   out.begun = static_cast<std::uint32_t>(thread.next - first);

@@ -54,11 +54,12 @@ public:
 
 private:
   struct Thread {
-    std::vector<EventId> ranges;    ///< ordered by start, parents before children
-    std::size_t next = 0;           ///< first range that begins after the last query
-    std::vector<EventId> open;      ///< ranges around the last query's time, outermost first
-    std::vector<EventId> operators; ///< the ranges of `open` that are not Python frames
-    EventId last_outer = kNoEvent;  ///< value for Stretch::before
+    std::vector<EventId> ranges;           ///< ordered by start, parents before children
+    std::size_t next = 0;                  ///< first range that begins after the last query
+    std::vector<EventId> open;             ///< ranges around the last query's time, outermost first
+    std::vector<EventId> operators;        ///< the ranges of `open` that are not Python frames
+    std::int64_t first_end_ns = INT64_MAX; ///< first end of a range of `open`
+    EventId last_outer = kNoEvent;         ///< value for Stretch::before
   };
   /// Returns whether an annotation is a ProfilerStep or encloses most launches of a step.
   [[nodiscard]] bool names_step(EventId annotation, std::span<const ProfilerStep> steps,
