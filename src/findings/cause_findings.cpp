@@ -535,31 +535,34 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   if (facts.ranks > 1)
     f.evidence = fmt::format("Mean over {} ranks", facts.ranks);
   for (std::size_t k = 0; k < std::min(kWaitedFor, x.wait_for.size()) &&
-                          x.wait_for[k].second >= kWorthAWait * x.wait_for[0].second;
+                          x.wait_for[k].ms >= kWorthAWait * x.wait_for[0].ms;
        ++k)
-    f.evidence +=
-        fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
-                    number3(x.wait_for[k].second, x.wait_for[0].second), x.wait_for[k].first);
+    f.evidence += fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
+                              number3(x.wait_for[k].ms, x.wait_for[0].ms), x.wait_for[k].rank);
   if (unmatched_ms > 0)
     f.evidence += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
                               "collectives with members that were not read",
                               f.evidence.empty() ? "" : "; ", number3(unmatched_ms));
   if (waits) {
-    const std::pair<std::int64_t, double>& most = x.wait_for.front();
+    const RankWait& most = x.wait_for.front();
     const auto cause = std::ranges::find_if(facts.causes, [&](const StepCause& c) {
-      return std::ranges::find(c.ranks, most.first) != c.ranks.end() &&
-             (compares_ranks(c.rule) ||
-              (c.ranks.size() == 1 && c.gain_ms > kOneRank * most.second));
+      return std::ranges::find(c.ranks, most.rank) != c.ranks.end() &&
+             (compares_ranks(c.rule) || (c.ranks.size() == 1 && c.gain_ms > kOneRank * most.ms));
     });
+    const bool at_start = most.start_ms > kOneRank * most.ms;
     if (cause == facts.causes.end() && pairs)
       f.action =
           "Compare the stages: rankscope whatif lists the slowdown by rank. An even pipeline "
           "waits too, less with more micro-batches";
     else if (cause != facts.causes.end())
       f.action =
-          fmt::format("Remove the cause on rank {} ({})", most.first, cause_rule_id(cause->rule));
-    else if (most.second > kOneRank * x.wait_ms)
-      f.action = fmt::format("Find why rank {} is late", most.first);
+          fmt::format("Remove the cause on rank {} ({})", most.rank, cause_rule_id(cause->rule));
+    else if (at_start)
+      f.action = fmt::format("Record more steps: rank {} begins its first step later than the "
+                             "others, and the trace does not show why",
+                             most.rank);
+    else if (most.ms > kOneRank * x.wait_ms)
+      f.action = fmt::format("Find why rank {} is late", most.rank);
     else
       f.action = "Find why ranks are late: no rank causes most of the waiting";
     if (!pairs)

@@ -24,7 +24,7 @@ struct TopCauses {
 [[nodiscard]] TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path = {});
 
 /// Raise it if the fields or their contents change.
-inline constexpr std::uint32_t kTopCausesVersion = 3;
+inline constexpr std::uint32_t kTopCausesVersion = 4;
 
 template <class Archive, PartOf<FindingPlace> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.rank, r.start_ns, r.end_ns);
@@ -45,6 +45,10 @@ template <class Archive, PartOf<Finding> Row> void part_fields(Archive& archive,
   archive(r.low, r.high, r.steps);
   archive.choice(r.scope, static_cast<std::uint64_t>(FindingScope::kThisHardware) + 1);
   archive(r.cost_ms, r.detectable, r.place, r.headline, r.evidence, r.action);
+}
+
+template <class Archive, PartOf<RankWait> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.rank, r.ms, r.start_ms);
 }
 
 template <class Archive, PartOf<ExposedTime> Row> void part_fields(Archive& archive, Row& r) {

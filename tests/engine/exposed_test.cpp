@@ -28,8 +28,24 @@ TEST(ExposedTime, IsWaitingUntilTheLastArrivesAndTransferFromThenOn) {
   EXPECT_NEAR(exposed.transfer_ms, 20 * kNsAsMs / 2, 1e-12);
   EXPECT_EQ(exposed.unmatched_ms, 0);
   ASSERT_EQ(exposed.wait_for.size(), 1U);
-  EXPECT_EQ(exposed.wait_for[0].first, 1);
-  EXPECT_NEAR(exposed.wait_for[0].second, exposed.wait_ms, 1e-12);
+  EXPECT_EQ(exposed.wait_for[0].rank, 1);
+  EXPECT_NEAR(exposed.wait_for[0].ms, exposed.wait_ms, 1e-12);
+}
+
+// One of two equal ranks begins its recording later, for a reason that the trace does not show.
+TEST(ExposedTime, ShowsWhatTheBeginOfTheRecordingExplains) {
+  for (const auto& [later, explained] : {std::pair(70, 70), std::pair(20, 20), std::pair(90, 75)}) {
+    SCOPED_TRACE(later);
+    test::HandMadeRun run = collective_run(2);
+    run.begin_step(1, {0, later});
+    run.collective({30, 105}, 110); // 75 later
+    run.collective({120, 130}, 140);
+    const ExposedTime exposed = exposed_of(run);
+    ASSERT_EQ(exposed.wait_for.size(), 1U);
+    EXPECT_EQ(exposed.wait_for[0].rank, 1);
+    EXPECT_NEAR(exposed.wait_for[0].ms, 85 * kNsAsMs / 2, 1e-12);
+    EXPECT_NEAR(exposed.wait_for[0].start_ms, explained * kNsAsMs / 2, 1e-12);
+  }
 }
 
 // The missing member may arrive at any time before the end.

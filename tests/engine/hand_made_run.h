@@ -33,11 +33,14 @@ public:
         activities.begin());
   }
 
-  /// Begins a step; what is added later belongs to it.
-  void begin_step(std::int64_t number) {
+  /// Begins a step; what is added later belongs to it. `begins`: its begin by rank, if known.
+  void begin_step(std::int64_t number, const std::vector<std::int64_t>& begins = {}) {
     run_.step_numbers.push_back(number);
-    for (RankGraph& rank : run_.ranks)
-      rank.steps.push_back(number);
+    for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
+      run_.ranks[r].steps.push_back(number);
+      if (!begins.empty())
+        run_.ranks[r].step_begin_ns.push_back(begins[r]);
+    }
   }
   /// `activity`: index in the list.
   NodeId add(std::uint32_t rank, std::uint32_t activity, std::int64_t start, std::int64_t dur,

@@ -95,6 +95,20 @@ TEST(CauseFindings, ARankIsCalledLateOnlyIfItCausesMostOfTheWaiting) {
             "transfers");
 }
 
+TEST(CauseFindings, ARankIsNotCalledLateForALaterRecording) {
+  CauseFacts facts;
+  facts.ranks = facts.job_ranks = 8;
+  facts.steps = 1;
+  facts.step_ms = 13;
+  facts.exposed.wait_ms = 5.66;
+  facts.exposed.wait_for = {{7, 4.41, 3.30}, {5, 0.63}};
+  EXPECT_EQ(exposed_time_finding(facts)->action,
+            "Record more steps: rank 7 begins its first step later than the others, and the trace "
+            "does not show why; faster or smaller collectives do not shorten the waiting");
+  facts.exposed.wait_for[0].start_ms = 2;
+  EXPECT_TRUE(exposed_time_finding(facts)->action.starts_with("Find why rank 7 is late"));
+}
+
 TEST(CauseFindings, ClocksThatWereNotComparedAreNamed) {
   CauseFacts facts;
   facts.ranks = 2;

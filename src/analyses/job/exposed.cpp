@@ -1,6 +1,9 @@
 #include "analyses/job/exposed.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -9,9 +12,20 @@ namespace {
 struct ExposedPiece {
   std::int64_t arrival_ns = 0, transfer_ns = 0, end_ns = 0;
   std::uint32_t last = 0; ///< the rank that arrives last
-  bool complete = false;  ///< all members are in the run
-  bool pair = false;      ///< a send or a receive
+  /// The time by which that rank begins its first step later; 0: not later, or unknown.
+  std::int64_t later_start_ns = 0;
+  bool complete = false; ///< all members are in the run
+  bool pair = false;     ///< a send or a receive
 };
+
+/// Returns the begin of the first recorded step of the node's rank on the common clock; nullopt
+/// without steps. `n`: an arrival or a meeting, which is when the event of its rank begins.
+std::optional<std::int64_t> recorded_from(const JobRun& run, NodeId n) {
+  const std::vector<std::int64_t>& begins = run.ranks[run.rank_of[n]].step_begin_ns;
+  if (begins.empty())
+    return std::nullopt;
+  return begins.front() + run.graph.start_ns(n) - run.node(n).start_ns;
+}
 
 ExposedPiece piece_of(const JobRun& run, NodeId n) {
   ExposedPiece out;
@@ -21,8 +35,15 @@ ExposedPiece piece_of(const JobRun& run, NodeId n) {
   out.complete = arrival != kNoNode;
   if (out.complete)
     out.arrival_ns = run.graph.start_ns(arrival);
-  if (const NodeId meeting = run.waited(n, NodeRole::kMeeting); meeting != kNoNode)
-    out.last = run.rank_of[meeting];
+  const NodeId meeting = run.waited(n, NodeRole::kMeeting);
+  if (meeting == kNoNode)
+    return out;
+  out.last = run.rank_of[meeting];
+  if (out.complete) {
+    const auto own = recorded_from(run, arrival), others = recorded_from(run, meeting);
+    if (own && others)
+      out.later_start_ns = std::max<std::int64_t>(0, *others - *own);
+  }
   return out;
 }
 
@@ -58,11 +79,13 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
     }
   const std::vector<IntervalSet> others = other_gpu_work(run);
   std::int64_t wait = 0, pair_wait = 0, transfer = 0, unmatched = 0;
-  std::vector<std::int64_t> wait_for(run.ranks.size(), 0);
+  std::vector<std::int64_t> wait_for(run.ranks.size(), 0), start_wait_for(wait_for);
+  const bool from_start = clock.first() == 0; // the first collectives of the recording count
   for (std::size_t r = 0; r < pieces.size(); ++r) {
     const IntervalSet& other = others[r];
     std::ranges::sort(pieces[r], {}, &ExposedPiece::arrival_ns);
     std::int64_t until = INT64_MIN;
+    bool first = from_start;
     const auto exposed = [&](std::int64_t from, std::int64_t to) {
       from = std::max(from, until);
       return from < to ? to - from - other.covered(from, to) : 0;
@@ -72,6 +95,8 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
       wait += before;
       pair_wait += p.pair ? before : 0;
       wait_for[p.last] += before;
+      if (p.complete && std::exchange(first, false))
+        start_wait_for[p.last] += std::min(before, p.later_start_ns);
       (p.complete ? transfer : unmatched) += exposed(p.transfer_ns, p.end_ns);
       until = std::max(until, p.end_ns);
     }
@@ -82,9 +107,8 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
   ExposedTime out{ms(wait), ms(pair_wait), ms(transfer), ms(unmatched), {}};
   for (std::size_t r = 0; r < wait_for.size(); ++r)
     if (wait_for[r] > 0)
-      out.wait_for.emplace_back(run.ranks[r].rank, ms(wait_for[r]));
-  std::ranges::stable_sort(out.wait_for,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
+      out.wait_for.push_back({run.ranks[r].rank, ms(wait_for[r]), ms(start_wait_for[r])});
+  std::ranges::stable_sort(out.wait_for, std::greater<>(), &RankWait::ms);
   return out;
 }
 

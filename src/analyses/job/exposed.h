@@ -6,10 +6,19 @@
 #include "base/interval_set.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace rankscope {
+
+/// The part of the waiting that other ranks wait for this rank, in ms per step, as a mean over the
+/// ranks.
+struct RankWait {
+  std::int64_t rank = 0;
+  double ms = 0;
+  /// The part of `ms` that is not longer than the time by which this rank's recording begins later,
+  /// in the first collective of each rank that waits. The trace does not show why.
+  double start_ms = 0;
+};
 
 /// Times in ms per step, as means over the ranks. Time in which several collectives of a rank
 /// overlap counts once.
@@ -20,9 +29,7 @@ struct ExposedTime {
   /// Collectives with a member that is not in the run, after the last known arrival: wait and
   /// transfer are unknown.
   double unmatched_ms = 0;
-  /// The ranks that arrive last, with the part of wait_ms that other ranks wait for them: (rank,
-  /// ms), most first.
-  std::vector<std::pair<std::int64_t, double>> wait_for;
+  std::vector<RankWait> wait_for; ///< the ranks that arrive last, most first
 
   [[nodiscard]] double total_ms() const { return wait_ms + transfer_ms + unmatched_ms; }
 };
