@@ -1,5 +1,6 @@
 #include "findings/cause_findings.h"
 
+#include "analyses/job/cause_candidates.h"
 #include "base/ascii.h"
 #include "base/display_text.h"
 #include "base/number_text.h"
@@ -109,12 +110,6 @@ std::string cost_text(const CauseFacts& facts, const StepCause& c) {
   return number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
 }
 
-/// Returns whether this copy is from the host, by its name.
-bool from_host(std::string_view copy) {
-  return contains(copy, "HtoD") || contains(copy, "HostToDevice") ||
-         contains(copy, "HOST_TO_DEVICE");
-}
-
 std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   const std::string cost = cost_text(facts, c);
   const std::string_view per_step = facts.steps > 0 ? " per step" : "";
@@ -146,8 +141,10 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kLoading:
     return fmt::format("Code is compiled or loaded: {}", cost);
   case CauseRule::kLaunchBound:
-    return fmt::format("Launches are {} \u00b5s apart, kernels take {} \u00b5s (medians)",
-                       number3(c.launch_us), number3(c.kernel_us));
+    return fmt::format("{} {} \u00b5s apart, {} {} \u00b5s (medians)",
+                       c.what.empty() ? "Launches are" : "Graph launches are", number3(c.launch_us),
+                       c.what.empty() ? "kernels take" : "the kernels of each take",
+                       number3(c.kernel_us));
   case CauseRule::kGraphBreaks:
     return fmt::format("Compiled code runs in pieces, with {} gaps of the host{}: {}",
                        occurrences(c), per_step, cost);
@@ -167,7 +164,7 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, number3(c.rate));
   case CauseRule::kExposedCopy:
     return fmt::format("The {} waits for copies {} the host: {} MB{}, {}",
-                       facts.steps > 0 ? "step" : "run", from_host(c.what) ? "from" : "to",
+                       facts.steps > 0 ? "step" : "run", copies_from_host(c.what) ? "from" : "to",
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, cost);
   case CauseRule::kUnfusedAttention:
     return fmt::format("Attention writes its scores ({}) to memory: {}", c.what, cost);
@@ -235,6 +232,18 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        c.what);
   }
   return {};
+}
+
+/// Returns the rule with the remedy for this cause.
+const CauseHelp& remedy_rule_of(const StepCause& c) {
+  return help_of(c.from_host ? CauseRule::kPageableCopy : c.rule);
+}
+/// Returns what to do about the cause.
+std::string_view action_of(const StepCause& c) {
+  if (c.rule == CauseRule::kLaunchBound && !c.what.empty())
+    return "Shorten the host code between the graph launches, capture more work in each graph, or "
+           "enlarge the batch";
+  return remedy_rule_of(c).remedy;
 }
 
 /// Returns "the cause on rank 5 (slow-host)": the other causes that must be removed together with
@@ -438,15 +447,16 @@ std::string remedy_of(const BoundaryStep& step) {
                              "the first recorded step";
 }
 
-Schema<CauseRule> remedy_schema() {
-  using R = CauseRule;
+Schema<StepCause> remedy_schema() {
+  using R = StepCause;
   const auto help = [](std::string_view CauseHelp::*text) {
-    return [text](const R& r) { return text_or_blank(help_of(r).*text); };
+    return [text](const R& r) { return text_or_blank(remedy_rule_of(r).*text); };
   };
   return Schema<R>(
       "remedies", "what to do about the causes of this run",
-      {{"rule", [](const R& r) { return cause_rule_id(r); }, "id of the rule (docs/why.md)"},
-       {"remedy", help(&CauseHelp::remedy), "what to do; the quickest remedy is first"},
+      {{"rule", [](const R& r) { return cause_rule_id(r.rule); }, "id of the rule (docs/why.md)"},
+       {"remedy", [](const R& r) { return action_of(r); },
+        "what to do; the quickest remedy is first"},
        {"applies_to", help(&CauseHelp::applies_to), "software or vendor that the remedy is for"},
        {"source", help(&CauseHelp::source), "documentation of the remedy"},
        {"checked", help(&CauseHelp::checked),
@@ -500,7 +510,7 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
     f.place = c.place;
     set_headline(f, headline_of(facts, c));
     f.evidence = capital(evidence_of(facts, c));
-    f.action = help_of(c.rule).remedy;
+    f.action = action_of(c);
     out.push_back(std::move(f));
   }
   return out;
@@ -726,11 +736,13 @@ const CauseHelp& help_of(CauseRule rule) {
 }
 
 Table remedy_table(const CauseFacts& facts) {
-  std::vector<CauseRule> rules;
+  std::vector<StepCause> rows;
   for (const StepCause& cause : facts.causes)
-    if (std::ranges::find(rules, cause.rule) == rules.end())
-      rules.push_back(cause.rule);
-  return remedy_schema().table(rules);
+    if (std::ranges::none_of(rows, [&cause](const StepCause& row) {
+          return row.rule == cause.rule && action_of(row) == action_of(cause);
+        }))
+      rows.push_back(cause);
+  return remedy_schema().table(rows);
 }
 
 SheetInfo remedy_sheet() {

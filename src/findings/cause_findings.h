@@ -48,7 +48,8 @@ struct CauseHelp {
 };
 [[nodiscard]] const CauseHelp& help_of(CauseRule rule);
 
-/// The remedies of the causes, a row for each rule, for JSON and for the dictionary of columns.
+/// The remedies of the causes, a row for each rule and remedy, for JSON and for the dictionary of
+/// columns.
 [[nodiscard]] Table remedy_table(const CauseFacts& facts);
 [[nodiscard]] SheetInfo remedy_sheet();
 

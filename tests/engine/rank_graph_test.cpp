@@ -285,6 +285,44 @@ TEST(Causes, TheNumberOfTheStepIsNotPartOfAName) {
             "load shard 1");
 }
 
+// Graphs of many short kernels are no reason to launch graphs.
+TEST(Causes, GraphLaunchesAreComparedWithTheTimeOfTheirKernels) {
+  const auto facts_of = [](double interval_us) {
+    TraceBuilder trace;
+    for (int s = 0; s < 20; ++s)
+      trace.graph(std::vector<std::string>(50, "one"), s * interval_us, s * interval_us + 5);
+    CauseOptions options;
+    options.rule = CauseRule::kLaunchBound;
+    return causes_in(trace, false, options);
+  };
+  const CauseFacts late = facts_of(600);
+  ASSERT_EQ(late.causes.size(), 1U);
+  EXPECT_EQ(late.causes.front().what, "cudaGraphLaunch");
+  EXPECT_NEAR(late.causes.front().launch_us, 600, 1e-6);
+  EXPECT_NEAR(late.causes.front().kernel_us, 500, 1e-6); // 50 kernels of 10 us
+  EXPECT_TRUE(facts_of(500).causes.empty());
+}
+
+TEST(Causes, ACallThatWaitsForACopyFromTheHostReadsNothing) {
+  TraceBuilder trace;
+  for (int s = 0; s < 10; ++s) {
+    const double at = s * 1000; // 95 us of host code follow each copy
+    const char* const copy =
+        s % 2 == 0 ? "Memcpy DtoH (Device -> Pageable)" : "Memcpy HtoD (Pageable -> Device)";
+    trace.op("aten::mm", at, 8).kernel("gemm", at + 2, at + 10, 890);
+    trace.op("aten::copy_", at + 20, 886).copy(copy, at + 21, at + 901, 2);
+    trace.call("hipStreamSynchronize", at + 23, 882);
+  }
+  std::vector<std::pair<std::string, bool>> found;
+  CauseOptions options;
+  options.rule = CauseRule::kReadBack;
+  for (const StepCause& cause : causes_in(trace, false, options).causes)
+    found.emplace_back(cause.what, cause.from_host);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (std::vector<std::pair<std::string, bool>>{{"aten::copy_", false},
+                                                              {"aten::copy_", true}}));
+}
+
 TEST(Causes, NoWorkIsDelayedByACallAfterTheLastLaunch) {
   // a call waits for each kernel of 1 ms; 150 us later, the host launches or waits again
   const auto causes_of_waits = [](int kernels) {

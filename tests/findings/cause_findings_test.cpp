@@ -109,6 +109,35 @@ TEST(CauseFindings, ARankIsNotCalledLateForALaterRecording) {
   EXPECT_TRUE(exposed_time_finding(facts)->action.starts_with("Find why rank 7 is late"));
 }
 
+TEST(CauseFindings, TheActionFitsTheCause) {
+  CauseFacts facts;
+  facts.step_ms = 10;
+  facts.causes.resize(2);
+  for (StepCause& cause : facts.causes) {
+    cause.rule = CauseRule::kReadBack;
+    cause.what = "aten::copy_";
+  }
+  facts.causes[1].from_host = true;
+  std::vector<Finding> found = cause_findings(facts);
+  EXPECT_TRUE(found[0].action.starts_with("Read the value every N steps")) << found[0].action;
+  EXPECT_TRUE(found[1].action.starts_with("DataLoader(pin_memory=True)")) << found[1].action;
+  EXPECT_EQ(remedy_table(facts).rows(), 2U);
+  for (StepCause& cause : facts.causes) {
+    cause = StepCause();
+    cause.rule = CauseRule::kLaunchBound;
+    cause.kernel_us = 600;
+    cause.launch_us = 900;
+  }
+  facts.causes[1].what = "cudaGraphLaunch";
+  found = cause_findings(facts);
+  EXPECT_EQ(found[0].headline,
+            "Launches are 900 \u00b5s apart, kernels take 600 \u00b5s (medians)");
+  EXPECT_TRUE(found[0].action.starts_with("Launch graphs:")) << found[0].action;
+  EXPECT_EQ(found[1].headline, "Graph launches are 900 \u00b5s apart, the kernels of each take 600 "
+                               "\u00b5s (medians)");
+  EXPECT_TRUE(found[1].action.starts_with("Shorten the host code")) << found[1].action;
+}
+
 TEST(CauseFindings, ClocksThatWereNotComparedAreNamed) {
   CauseFacts facts;
   facts.ranks = 2;

@@ -370,6 +370,11 @@ bool copies_host_memory(std::string_view name) {
   return !copies_within_gpu(name) && !contains(name, "PtoP") && !contains(name, "PeerToPeer");
 }
 
+bool copies_from_host(std::string_view name) {
+  return contains(name, "HtoD") || contains(name, "HostToDevice") ||
+         contains(name, "HOST_TO_DEVICE");
+}
+
 std::vector<CauseCandidate> avoidable_candidates(const CauseInput& in, std::uint32_t rank,
                                                  std::span<const NodeId> nodes) {
   return AvoidableCandidates(in, rank, nodes).run();

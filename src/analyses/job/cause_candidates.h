@@ -48,6 +48,8 @@ struct CauseCandidate {
 [[nodiscard]] bool copies_within_gpu(std::string_view name);
 /// Returns whether the copy is from or to the host, by its name.
 [[nodiscard]] bool copies_host_memory(std::string_view name);
+/// Returns whether the copy is from the host to a GPU, by its name.
+[[nodiscard]] bool copies_from_host(std::string_view name);
 
 /// The input of all rules.
 struct CauseInput {

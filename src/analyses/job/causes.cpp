@@ -269,7 +269,7 @@ private:
       const StepCause& a = other.cause;
       const StepCause& b = c.cause;
       return a.rule == b.rule && a.what == b.what && a.before == b.before && a.after == b.after &&
-             (!compares_ranks(a.rule) || alike(other, c));
+             a.from_host == b.from_host && (!compares_ranks(a.rule) || alike(other, c));
     });
     if (same == candidates_.end()) {
       candidates_.push_back(std::move(c));

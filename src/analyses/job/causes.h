@@ -70,6 +70,7 @@ struct StepCause {
   // fields of single rules
   bool call = false;             ///< kHostCode: `what` is a call of the runtime
   bool before_host_code = false; ///< kReadBack: the gain is that host code overlaps GPU work
+  bool from_host = false;        ///< kReadBack: the call waits for a copy from the host
   bool shapes = true;            ///< kSlowGpu, kSlowOperator: input shapes were recorded
   /// kPageableCopy, kExposedCopy, kSlowCopies: bytes per step on the rank with the most bytes.
   /// kSmallCollectives: bytes of the largest collective.
@@ -82,7 +83,9 @@ struct StepCause {
   /// copies and fills.
   std::size_t others = 0;
   std::vector<std::vector<std::int64_t>> groups; ///< kSlowLink: ranks of each slow group
-  double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
+  /// kLaunchBound: median duration of the kernels and median launch interval. If `what` is a call
+  /// that launches graphs, of the graphs.
+  double kernel_us = 0, launch_us = 0;
   /// kSlowGpu, kSlowOperator, kContention: percentage by which the kernels are longer.
   /// kUnevenExchange: percentage by which the rank has more data than the mean. kMoreWork: share of
   /// `what` in the time of the extra work.

@@ -4,11 +4,11 @@
 #include "analyses/job/training_passes.h"
 #include "base/ascii.h"
 #include "base/units.h"
+#include "core/graph_launch.h"
 #include "model/ops/op_model.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -54,8 +54,13 @@ std::optional<CauseRule> rule_of_slow_call(std::string_view name) {
   return std::nullopt;
 }
 
-/// The key of a cause: nodes with equal keys form one cause.
-using Group = std::tuple<CauseRule, std::string, std::string, std::string>;
+/// The key of a cause: nodes with equal keys form one cause. The fields are those of StepCause.
+struct HostGroup {
+  CauseRule rule;
+  std::string what, before, after;
+  bool from_host = false;
+  auto operator<=>(const HostGroup&) const = default;
+};
 
 /// The bytes that the kernels of an optimizer read and write.
 class PassedBytes {
@@ -245,7 +250,7 @@ private:
         c.unblocked.push_back(n);
     } else if (gpu != kNoNode) {
       if (!large_copy(gpu))
-        add_read_back(n, a, name);
+        add_read_back(n, gpu, name);
     } else if (!has(name, "Synchronize")) { // that one waits for work outside of the trace
       CauseCandidate& c = group({CauseRule::kHostCode, name, "", ""}, n);
       c.durations.emplace_back(n, 0);
@@ -275,9 +280,14 @@ private:
     c.cause.confidence = name.empty() ? Confidence::kLikely : Confidence::kSure;
   }
 
-  void add_read_back(NodeId n, const Activity& a, const std::string& name) {
+  void add_read_back(NodeId n, NodeId gpu, const std::string& name) {
+    const Activity& a = run_.activity(n);
     const std::string op = text(n, a.op);
-    const Group key{CauseRule::kReadBack, op.empty() ? name : op, "", ""};
+    // a synchronisation outside of operators waits for all work, whatever ends last
+    const bool from_host = (!op.empty() || has(name, "Memcpy")) &&
+                           run_.activity(gpu).kind == ActivityKind::kCopy &&
+                           copies_from_host(run_.text(gpu, run_.activity(gpu).name));
+    const HostGroup key{CauseRule::kReadBack, op.empty() ? name : op, "", "", from_host};
     // no work follows a call after the last launch, so the call alone is not a cause
     const bool launches = run_.graph.end_ns(n) <= last_launch_ns_;
     if (!launches && !groups_.contains(key))
@@ -309,15 +319,16 @@ private:
     short_ = std::move(rest);
   }
 
-  CauseCandidate& group(const Group& key, NodeId n) {
+  CauseCandidate& group(const HostGroup& key, NodeId n) {
     const auto [at, is_new] = groups_.try_emplace(key, out_.size());
     if (is_new) {
       out_.emplace_back();
       StepCause& cause = out_.back().cause;
-      cause.rule = std::get<0>(key);
-      cause.what = std::get<1>(key);
-      cause.before = std::get<2>(key);
-      cause.after = std::get<3>(key);
+      cause.rule = key.rule;
+      cause.what = key.what;
+      cause.before = key.before;
+      cause.after = key.after;
+      cause.from_host = key.from_host;
     }
     out_[at->second].nodes.push_back(n);
     return out_[at->second];
@@ -388,24 +399,55 @@ private:
     return in_optimizer_step(run_.text(n, context));
   }
 
-  /// Adds the remaining host activities: launches and the time between them.
+  /// Returns the call that launches the graph of this kernel, as a node of the rank's graph;
+  /// kNoNode: no graph launch.
+  [[nodiscard]] NodeId graph_launch_of(NodeId kernel) const {
+    const NodeId host = run_.graph.waited(kernel, WaitKind::kLaunch);
+    const RankGraph& rank = run_.ranks[rank_];
+    if (host == kNoNode || run_.local_of[host] / 2 >= rank.operator_ns.size())
+      return kNoNode;
+    const NodeId call = run_.local_of[host] / 2 * 2 + 1;
+    return launches_graph(rank.text(rank.activity(call).name)) ? call : kNoNode;
+  }
+
+  /// Adds the remaining host activities: launches and the time between them. If most kernels are in
+  /// graphs, the launches of graphs are compared with the time of their kernels.
   void add_launch_bound() {
     CauseCandidate c;
     c.cause.rule = CauseRule::kLaunchBound;
     c.cause.kind = GainKind::kAtMost;
     std::vector<double> kernel_us, interval_us;
+    std::map<NodeId, double> graph_us; // by launch
+    double all_us = 0, in_graphs_us = 0;
+    for (const NodeId n : nodes_) {
+      if (run_.activity(n).kind != ActivityKind::kKernel)
+        continue;
+      c.counted.push_back(n);
+      const double us = ns_to_us(dur(n));
+      kernel_us.push_back(us);
+      all_us += us;
+      if (const NodeId launch = graph_launch_of(n); launch != kNoNode) {
+        graph_us[launch] += us;
+        in_graphs_us += us;
+      }
+    }
+    const bool graphs = in_graphs_us > all_us / 2;
     std::int64_t last = INT64_MIN;
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
-      if (a.kind == ActivityKind::kKernel) {
-        c.counted.push_back(n);
-        kernel_us.push_back(ns_to_us(dur(n)));
-      }
-      if (a.kind != ActivityKind::kCall || dur(n) >= stall_ns_)
+      if (a.kind != ActivityKind::kCall || dur(n) >= stall_ns_ ||
+          (graphs && !launches_graph(run_.text(n, a.name))))
         continue;
       if (last != INT64_MIN)
         interval_us.push_back(ns_to_us(run_.graph.start_ns(n) - last));
       last = run_.graph.start_ns(n);
+      if (graphs)
+        c.cause.what = text(n, a.name);
+    }
+    if (graphs) {
+      kernel_us.clear();
+      for (const auto& [launch, us] : graph_us)
+        kernel_us.push_back(us);
     }
     if (kernel_us.empty() || interval_us.empty())
       return;
@@ -423,8 +465,8 @@ private:
   std::span<const NodeId> nodes_;
   std::int64_t stall_ns_ = kStallNs;
   std::int64_t last_launch_ns_ = INT64_MIN;
-  std::map<Group, std::size_t> groups_;
-  std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
+  std::map<HostGroup, std::size_t> groups_;
+  std::map<std::string, HostGroup> read_by_; ///< operators around calls that wait for the GPU
   std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the name of the call
   std::unordered_map<StrId, bool> is_checkpoint_;                    ///< by the range
   std::vector<NodeId> between_pieces_;                               ///< ascending
