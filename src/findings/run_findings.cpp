@@ -19,6 +19,8 @@ namespace {
 /// A launch takes microseconds. If a start is later by at least this time, something else delays
 /// it.
 constexpr double kLongLaunchMs = 1;
+/// A stream takes up to this time from one queued kernel to the next, without a reason.
+constexpr double kTurnaroundUs = 5;
 
 Finding finding_about(const FindingRule& rule, const ShownRun& run) {
   return run.label.empty() ? finding_of(rule, "run", "")
@@ -81,12 +83,13 @@ void set_split(const ExposedWaits& waits, std::size_t ranks, Finding& out) {
                             : "See how much of this time is waiting: rankscope why";
 }
 
-/// Returns the sums of the idle time over the ranks, in ns, by cause.
-std::array<double, kIdleCauses> idle_by_cause(const ConfigurationRanks& ranks) {
+/// Returns the sums over the ranks of a field of RankRecord, by cause of idle time.
+using IdleField = std::array<std::int64_t, kIdleCauses> RankRecord::*;
+std::array<double, kIdleCauses> sums_by_cause(const ConfigurationRanks& ranks, IdleField field) {
   std::array<double, kIdleCauses> out{};
   for (const RankRecord* r : ranks.ranks)
     for (std::size_t c = 0; c < kIdleCauses; ++c)
-      out[c] += static_cast<double>(r->idle_ns[c]);
+      out[c] += static_cast<double>((r->*field)[c]);
   return out;
 }
 
@@ -147,14 +150,14 @@ std::optional<Finding> exposed_finding(const ShownRun& run,
 }
 
 IdleCause main_idle_cause(const ConfigurationRanks& ranks) {
-  const std::array<double, kIdleCauses> by_cause = idle_by_cause(ranks);
+  const std::array<double, kIdleCauses> by_cause = sums_by_cause(ranks, &RankRecord::idle_ns);
   return static_cast<IdleCause>(std::ranges::max_element(by_cause) - by_cause.begin());
 }
 
 std::optional<Finding> idle_finding(const ShownRun& run) {
   const double total = run.ranks->mean_ms(TimeKind::kTotal);
   const double idle = run.ranks->mean_ms(TimeKind::kIdle);
-  const std::array<double, kIdleCauses> by_cause = idle_by_cause(*run.ranks);
+  const std::array<double, kIdleCauses> by_cause = sums_by_cause(*run.ranks, &RankRecord::idle_ns);
   const double all = std::accumulate(by_cause.begin(), by_cause.end(), 0.0);
   if (!(total > 0) || !(idle / total * 100 >= kWorthAFinding) || !(all > 0))
     return std::nullopt;
@@ -166,6 +169,14 @@ std::optional<Finding> idle_finding(const ShownRun& run) {
   out.action = capital(std::string(idle_cause_advice(cause)));
   out.place = longest_idle(*run.ranks, cause);
   const double longest_ms = out.place ? ns_to_ms(out.place->end_ns - out.place->start_ns) : 0;
+  const auto row = static_cast<std::size_t>(cause);
+  const double mean_us =
+      ns_to_us(by_cause[row] / sums_by_cause(*run.ranks, &RankRecord::idle_gaps)[row]);
+  if (cause == IdleCause::kQueued && mean_us < kTurnaroundUs && longest_ms < idle / 2) {
+    out.evidence += fmt::format(
+        "; a gap takes {} \u00b5s on average, which is usual between kernels", number3(mean_us));
+    out.action = "Run fewer, larger kernels (fusion, compilation)";
+  }
   if (cause == IdleCause::kLaunch && longest_ms >= kLongLaunchMs && longest_ms >= idle / 2) {
     out.evidence += fmt::format("; one gap is {} ms", number3(longest_ms));
     out.action = "Find what delays this start: work or events that the trace does not contain";

@@ -37,6 +37,10 @@ TopParts parts_of(std::vector<RankRecord> records) {
   return out;
 }
 
+bool has_text(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
 std::vector<Finding> found(const TopParts& parts, const TopFacts& facts = {}) {
   return top_findings(facts, parts, nullptr, nullptr);
 }
@@ -59,6 +63,29 @@ TEST(TopFindings, TimesBelowFivePercentAreNotNamed) {
   EXPECT_EQ(*findings[1].value, 20);
   EXPECT_EQ(findings[1].unit, Unit::kMs);
   EXPECT_EQ(findings[1].scope, FindingScope::kTheseSteps);
+}
+
+// The time from one kernel to the next was said to be a wait for events or other streams.
+TEST(TopFindings, ShortGapsBetweenQueuedKernelsAreUsual) {
+  constexpr auto kQueued = static_cast<std::size_t>(IdleCause::kQueued);
+  RankRecord record = record_of(0, 20, 0);
+  record.idle_ns = {};
+  record.idle_ns[kQueued] = 20'000'000;
+  record.idle_gaps[kQueued] = 10'000;
+  record.longest_idle[kQueued] = {0, 3'000};
+  const Finding usual = found(parts_of({record})).at(0);
+  EXPECT_EQ(usual.evidence, "One rank; 100.0 % of the idle time is queued (launched, but not "
+                            "started yet); a gap takes 2.00 \u00b5s on average, which is usual "
+                            "between kernels");
+  EXPECT_EQ(usual.action, "Run fewer, larger kernels (fusion, compilation)");
+  const auto waits = [&record] {
+    return has_text(found(parts_of({record})).at(0).action, "Find what the launched work waits");
+  };
+  record.longest_idle[kQueued] = {0, 15'000'000}; // one gap is most of the idle time
+  EXPECT_TRUE(waits());
+  record.longest_idle[kQueued] = {0, 80'000};
+  record.idle_gaps[kQueued] = 1'000; // 20 us each
+  EXPECT_TRUE(waits());
 }
 
 /// Two ranks whose only collective lasts 10 ms on one and `shortest_ms` on the other. `hidden_ms`
@@ -86,10 +113,6 @@ Finding exposed_of(double shortest_ms, double hidden_ms, const TopCauses* causes
       return f;
   ADD_FAILURE();
   return {};
-}
-
-bool has_text(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(TopFindings, WhatToDoAboutCommunicationFollowsFromItsWaits) {

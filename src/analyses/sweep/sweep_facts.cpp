@@ -245,6 +245,7 @@ RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
     out.time_ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   const IdleTime& idle = t.shared(IdleKey{options});
   out.idle_ns = idle.ns;
+  out.idle_gaps = idle.gaps;
   out.longest_idle = idle.longest;
   out.steps = step_times_of(t, options);
   out.calls = call_groups(t, options);

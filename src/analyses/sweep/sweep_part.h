@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 10;
+inline constexpr std::uint32_t kRankRecordVersion = 11;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -44,6 +44,8 @@ template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archi
     archive(ns);
   for (auto& ns : r.idle_ns)
     archive(ns);
+  for (auto& gaps : r.idle_gaps)
+    archive(gaps);
   for (auto& longest : r.longest_idle)
     archive(longest);
   archive(r.gemm_kernels, r.steps, r.calls, r.error, r.graphs);
