@@ -536,11 +536,13 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   const std::string total = fmt::format("Communication is exposed for {} ms{}",
                                         number3(x.total_ms()), facts.steps > 0 ? " of a step" : "");
   std::string headline = total;
+  const std::string transfers = x.transfer_ms > 0 || unmatched_ms == 0
+                                    ? fmt::format(", {} ms transfers", number3(x.transfer_ms))
+                                    : std::string(); // unknown
   if (facts.job_ranks != 1 && unmatched_ms < x.total_ms())
     for (const char* const whom : {pairs ? " for peers" : " for late ranks", ""})
       if (headline == total || display_width(headline) > kHeadlineWidth)
-        headline = fmt::format("{}: {} ms waiting{}, {} ms transfers", total, number3(x.wait_ms),
-                               whom, number3(x.transfer_ms));
+        headline = fmt::format("{}: {} ms waiting{}{}", total, number3(x.wait_ms), whom, transfers);
   set_headline(f, std::move(headline));
   if (facts.ranks > 1)
     f.evidence = fmt::format("Mean over {} ranks", facts.ranks);
@@ -579,7 +581,8 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
       f.action += "; faster or smaller collectives do not shorten the waiting";
   } else if (unmatched_ms >= kMostlyWaiting * x.total_ms() &&
              (facts.ranks == 1 || static_cast<std::int64_t>(facts.ranks) < facts.job_ranks))
-    f.action = "Give the traces of all ranks: a folder instead of one trace";
+    f.action = facts.ranks > 1 ? "Add the traces of the missing ranks"
+                               : "Give the traces of all ranks: a folder instead of one trace";
   return f;
 }
 

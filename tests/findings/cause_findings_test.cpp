@@ -109,6 +109,23 @@ TEST(CauseFindings, ARankIsNotCalledLateForALaterRecording) {
   EXPECT_TRUE(exposed_time_finding(facts)->action.starts_with("Find why rank 7 is late"));
 }
 
+TEST(CauseFindings, MissingRanksAreNotAskedForAsAFolder) {
+  CauseFacts facts;
+  facts.ranks = 3;
+  facts.job_ranks = 4;
+  facts.steps = 4;
+  facts.step_ms = 198;
+  facts.exposed.wait_ms = 1.5;
+  facts.exposed.unmatched_ms = 33.5;
+  const std::optional<Finding> some = exposed_time_finding(facts);
+  EXPECT_EQ(some->headline,
+            "Communication is exposed for 35.0 ms of a step: 1.50 ms waiting for late ranks");
+  EXPECT_EQ(some->action, "Add the traces of the missing ranks");
+  facts.ranks = 1;
+  EXPECT_EQ(exposed_time_finding(facts)->action,
+            "Give the traces of all ranks: a folder instead of one trace");
+}
+
 TEST(CauseFindings, TheActionFitsTheCause) {
   CauseFacts facts;
   facts.step_ms = 10;
