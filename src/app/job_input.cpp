@@ -71,6 +71,9 @@ void set_outstanding(const std::vector<RankGraph>& graphs, const std::vector<Ran
   const SlowRanks slow = slow_ranks(run);
   for (const SlowRank& rank : slow.ranks)
     add(rank.rank, rank.excess.excess, rank.excess.most);
+  for (const SlowRank& rank : slow.unclear)
+    suspects.unclear.push_back(
+        {rank.rank, rank.excess.mean, rank.excess.lowest, rank.excess.highest});
   if (slow.ranks.empty() && !slow.tested.empty()) // a slow rank hides the excess of others
     suspects.visible_ms = slow.tested.front().test.least_visible;
   if (collectives != nullptr)

@@ -317,8 +317,13 @@ RankTest tested(const std::vector<StepSeries>& ranks, const PooledNoise& pooled,
   if (out.steps == 0)
     return out;
   std::vector<RankExcess> excess(ranks.size());
-  for (std::size_t r = 0; r < ranks.size(); ++r)
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
     excess[r].excess = means[r].mean;
+    excess[r].mean = sample_stats(ranks[r]).mean;
+    const auto [lowest, highest] = std::ranges::minmax(ranks[r]);
+    excess[r].lowest = lowest;
+    excess[r].highest = highest;
+  }
   if (out.steps > 1) {
     out.dependence = out.steps < kFewestInSeries ? kAssumedDependence : pooled.dependence;
     scatter = scatter_of_steps(means, out.dependence, pooled, resolution, usual_spread);
@@ -334,6 +339,44 @@ RankTest tested(const std::vector<StepSeries>& ranks, const PooledNoise& pooled,
     ++excess[most].most;
   }
   out.ranks = std::move(excess);
+  return out;
+}
+
+/// Returns the probability of `least` or more successes in `n` trials of probability `p`, with 0 <
+/// p < 1. Example: 8 of 8 at 0.5 is 0.0039.
+double binomial_tail(std::size_t n, std::size_t least, double p) {
+  double out = 0;
+  for (std::size_t k = least; k <= n; ++k) {
+    const auto hits = static_cast<double>(k), misses = static_cast<double>(n - k);
+    out += std::exp(std::lgamma(hits + misses + 1) - std::lgamma(hits + 1) -
+                    std::lgamma(misses + 1) + hits * std::log(p) + misses * std::log1p(-p));
+  }
+  return std::min(out, 1.0);
+}
+
+/// The numbers of a rank's large differences, for find_changing().
+struct LargeSteps {
+  std::size_t above = 0, below = 0;
+  std::size_t peers_above = 0, peers_steps = 0; ///< of all peers together
+  [[nodiscard]] std::size_t all() const { return above + below; }
+};
+
+LargeSteps large_steps(const std::vector<StepSeries>& ranks, std::size_t rank, double resolution) {
+  constexpr double kLarge = 4; // standard deviations
+  std::vector<double> peers;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (r != rank)
+      for (const double v : ranks[r])
+        peers.push_back(std::fabs(v));
+  LargeSteps out;
+  out.peers_steps = peers.size();
+  const double limit =
+      kLarge * std::max(resolution, kMadToDeviation * quantile_of(std::move(peers), 0.5));
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (const double v : ranks[r]) {
+      (r == rank ? out.above : out.peers_above) += v > limit ? 1 : 0;
+      out.below += r == rank && v < -limit ? 1 : 0;
+    }
   return out;
 }
 
@@ -479,6 +522,36 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
     all[i]->significant = true;
   }
   return out;
+}
+
+void find_changing(std::span<const std::vector<StepSeries>> runs, double resolution,
+                   std::vector<RankTest>& tests) {
+  constexpr double kSign = 0.5;
+  struct Candidate {
+    RankExcess* rank;
+    LargeSteps large;
+    std::size_t steps;
+  };
+  std::vector<Candidate> candidates;
+  std::size_t ranks = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ranks += tests[i].ranks.size();
+    for (std::size_t r = 0; r < tests[i].ranks.size(); ++r)
+      if (const LargeSteps large = large_steps(runs[i], r, resolution);
+          binomial_tail(large.all(), large.all(), kSign) <= kChangingLevel)
+        candidates.push_back({&tests[i].ranks[r], large, runs[i][r].size()});
+  }
+  for (const auto& [rank, large, steps] : candidates) {
+    const double rate =
+        static_cast<double>(large.peers_above + 1) / static_cast<double>(large.peers_steps + 2);
+    if (rank->significant || 2 * large.above < steps ||
+        binomial_tail(large.all(), large.above, kSign) >
+            kChangingLevel / static_cast<double>(candidates.size()) ||
+        binomial_tail(steps, large.above, rate) > kChangingLevel / static_cast<double>(ranks))
+      continue;
+    rank->significant = rank->changing = true;
+    rank->excess = rank->mean;
+  }
 }
 
 } // namespace rankscope

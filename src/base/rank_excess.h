@@ -49,7 +49,11 @@ struct RankExcess {
                          ///< together (Bonferroni)
   double p = 1;          ///< one-sided p-value; null hypothesis: the rank does not exceed its peers
   std::size_t most = 0;  ///< number of steps in which this rank has the largest difference
+  double mean = 0;       ///< plain mean of the differences in the steps
+  double lowest = 0, highest = 0; ///< of the differences in the steps
   bool significant = false;
+  /// Significant, but only for find_changing(): the excess is not in all steps.
+  bool changing = false;
 };
 
 /// The test results of all ranks of one run.
@@ -57,8 +61,14 @@ struct RankTest {
   std::vector<RankExcess> ranks; ///< in the given order; empty if the test has no result
   std::size_t steps = 0;         ///< smallest number of samples of a rank
   double dependence = 0; ///< correlation of successive steps, pooled over all ranks of all runs
-  /// Smallest excess of a rank that this test finds with probability 0.95.
+  /// Smallest excess of a rank with the usual scatter that this test finds with probability 0.95.
   double least_visible = 0;
+
+  /// Returns whether the excess of a rank is large, but not significant, because the rank's
+  /// differences scatter more than those of its peers. `least_visible` is not for such a rank.
+  [[nodiscard]] bool is_unclear(const RankExcess& rank) const {
+    return steps > 1 && !rank.significant && rank.excess > least_visible;
+  }
 };
 
 /// The probability that a command reports a slow (or late) rank although no rank is slow (or late).
@@ -94,6 +104,24 @@ inline constexpr std::size_t kFewestPeers = 8;
 [[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs,
                                                double resolution, double level = kRankLevel,
                                                double usual_spread = 0);
+
+/// The probability that find_changing() reports a rank although no rank is slow (or late): just
+/// above 2^-8, so eight large steps are enough.
+inline constexpr double kChangingLevel = 0.004;
+
+/// Finds ranks that are slow in many steps, but not in all, as on a GPU that throttles. The scatter
+/// in test_ranks() includes the change itself, and hides it. A step is large if its difference from
+/// zero is more than four standard deviations (MAD) of the peers' steps. A rank is found if it has
+/// large excesses in half of its steps, and if the number of these is significant at
+/// kChangingLevel over all ranks of all runs in two binomial tests:
+/// - of the large steps, about half would be below zero if the rank's noise were only larger. Ranks
+///   with fewer than eight large steps cannot be found, and do not count in Bonferroni's correction
+///   (Tarone 1990);
+/// - the steps of the peers would have as many large excesses if this were the noise of all ranks.
+/// Found ranks become significant; their excess is then the plain mean over the steps.
+/// `tests`: results of test_ranks() for `runs`. `resolution`: as for test_ranks().
+void find_changing(std::span<const std::vector<StepSeries>> runs, double resolution,
+                   std::vector<RankTest>& tests);
 
 /// Returns the lag-1 correlation of successive samples, pooled over series of equal or different
 /// lengths, with weights in proportion to their lengths. The bias from subtracting the mean, (1 + 3

@@ -668,6 +668,11 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   const std::string_view step = facts.steps > 0 ? " of a step" : "";
   for (const UnexplainedRank& rank : facts.unexplained_ranks)
     out.push_back(unexplained_rank_text(facts, rank));
+  for (const UnclearRank& rank : facts.unclear_ranks)
+    out.push_back(fmt::format("rank {} computes {} ms longer than its peers on average, but {} ms "
+                              "in the steps: not significant",
+                              rank.rank, number3(rank.mean_ms),
+                              range3(rank.lowest_ms, rank.highest_ms)));
   for (const Unsaid& u : facts.unsaid)
     out.push_back(fmt::format(
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
@@ -676,10 +681,11 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   if (facts.visible_ms > facts.step_ms)
     out.push_back("slow ranks: the differences between the ranks vary by more than a step");
   else if (facts.visible_ms > facts.floor_ms)
-    out.push_back(fmt::format(
-        "ranks that compute less than {} ms longer per step than their peers: "
-        "{} cannot show it",
-        number3(facts.visible_ms), facts.recorded_steps > 1 ? "these steps" : "one step"));
+    out.push_back(
+        fmt::format("{}ranks that compute less than {} ms longer per step than their peers: "
+                    "{} cannot show it",
+                    facts.unclear_ranks.empty() ? "" : "other ", number3(facts.visible_ms),
+                    facts.recorded_steps > 1 ? "these steps" : "one step"));
   for (std::string& line : untested_link_lines(facts.untested_links))
     out.push_back(std::move(line));
   if (facts.ranks == 1 && facts.job_ranks > 1)

@@ -32,15 +32,39 @@ FindingScope scope_of(std::size_t steps) {
 }
 
 /// Narrows the scope of a finding to the recorded steps if the excess of a rank rises or falls over
-/// them, as on GPUs that throttle. `series`: excess of each rank of the finding by step.
-void limit_to_steps(std::span<const StepSeries> series, const char* what, Finding& out) {
+/// them, as on GPUs that throttle, or is not in all of them (`changing`). `series`: excess of each
+/// rank of the finding by step.
+void limit_to_steps(std::span<const StepSeries> series, bool changing, const char* what,
+                    Finding& out) {
+  const char* how = changing ? "changes" : nullptr;
   for (const StepSeries& values : series)
     if (const std::optional<double> slope = trend_of(values)) {
-      out.scope = FindingScope::kTheseSteps;
-      out.evidence += fmt::format("; the {} {} over these steps, so it may be different in others",
-                                  what, *slope > 0 ? "rises" : "falls");
-      return;
+      how = *slope > 0 ? "rises" : "falls";
+      break;
     }
+  if (how == nullptr)
+    return;
+  out.scope = FindingScope::kTheseSteps;
+  out.evidence +=
+      fmt::format("; the {} {} over these steps, so it may be different in others", what, how);
+}
+
+/// Sets the value of the finding, and its interval if the excess is in all steps. Returns the
+/// interval, or the range over the steps, for the evidence.
+std::string set_excess(Finding& out, const RankExcess& e, Unit unit, const char* unit_text) {
+  if (!e.changing) {
+    set_interval(out, e.excess, e.half_width, unit);
+    return fmt::format("95 % CI {} {} over all ranks", range3(*out.low, *out.high), unit_text);
+  }
+  out.value = e.excess;
+  out.unit = unit;
+  return fmt::format("mean of {} {} in the steps", range3(e.lowest, e.highest), unit_text);
+}
+
+/// Returns "0.52 ms on average, but -0.01 to 1.57 ms in the steps".
+std::string unclear_text(const RankExcess& e, const char* unit_text) {
+  return fmt::format("{0} {2} on average, but {1} {2} in the steps", number3(e.mean),
+                     range3(e.lowest, e.highest), unit_text);
 }
 
 std::string these_steps(std::size_t steps) {
@@ -103,7 +127,8 @@ const SlowRank& worst_of(const std::vector<const SlowRank*>& in) {
 
 /// Reports how large an effect the tests could detect: if no rank is found, this does not mean that
 /// all ranks are equal.
-Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
+Finding no_slow_rank(const SlowRanks& slow) {
+  const std::vector<TestedRanks>& tested = slow.tested;
   Finding out = finding_of(rules::no_slow_rank, "run", "");
   double least = tested.front().test.least_visible;
   double most = least;
@@ -126,12 +151,19 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   set_headline(out, "No rank computes significantly longer than its peers" +
                         (tested.size() > 1 ? fmt::format(" in {} configurations", tested.size())
                                            : std::string()));
-  const std::string steps =
-      tested.size() > 1
-          ? fmt::format("Per configuration, {}",
-                        fewest == longest ? these_steps(fewest)
-                                          : fmt::format("{} to {} steps", fewest, longest))
-          : capital(these_steps(fewest));
+  std::string steps =
+      fewest == longest ? these_steps(fewest) : fmt::format("{} to {} steps", fewest, longest);
+  if (tested.size() > 1)
+    steps = "per configuration, " + steps;
+  if (const auto unclear = std::ranges::max_element(slow.unclear, {}, &SlowRank::percent);
+      unclear != slow.unclear.end())
+    steps = fmt::format("rank {} computes longer by {}{}; for other ranks, {}", unclear->rank,
+                        unclear_text(unclear->excess, "ms"),
+                        tested.size() > 1
+                            ? " of " + brief(unclear->group->configuration.label, kHeadlineWidth)
+                            : std::string(),
+                        steps);
+  steps = capital(steps);
   if (percent > 100)
     out.evidence = steps +
                    " cannot show a slow rank: the differences between the ranks vary by more "
@@ -355,7 +387,7 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
   const RankExcess& e = most.excess;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::slow_rank, range);
-  set_interval(out, e.excess, e.half_width, Unit::kMs);
+  const std::string excess = set_excess(out, e, Unit::kMs, "ms");
   out.cost_ms = e.excess;
   out.place = longest_step(most);
   out.steps = test.steps;
@@ -367,9 +399,8 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
                            several ? range3(range.least, range.most) : number3(e.excess),
                            several ? "their" : "its", percent_text(most.percent)));
   out.evidence =
-      fmt::format("{}95 % CI {} ms over all ranks; slowest in {}{}{}",
-                  several ? fmt::format("Rank {}: ", most.rank) : std::string(),
-                  range3(e.excess - e.half_width, e.excess + e.half_width),
+      fmt::format("{}; slowest in {}{}{}",
+                  several ? fmt::format("Rank {}: {}", most.rank, excess) : capital(excess),
                   slowest_in(e.most, test.steps), where, dependence_note(test.dependence));
   if (most.waited)
     out.evidence +=
@@ -379,23 +410,32 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
     out.evidence += fmt::format("; GEMMs are {} slower under collectives, and the peers wait "
                                 "longer in them, so the rank itself may lose more time",
                                 percent_text(slower->difference));
-  limit_to_steps(excess_by_step(range, most), "excess", out);
+  limit_to_steps(excess_by_step(range, most), e.changing, "excess", out);
   out.action = slow_action(most, operators);
   return out;
 }
 
 // ---- late
 
-Finding no_late_rank(const RankTest& test) {
+Finding no_late_rank(const LateRanks& late) {
+  const RankTest& test = late.test;
   Finding out = finding_of(rules::no_late_rank, "run", "");
   out.detectable = test.least_visible;
   out.unit = Unit::kUs;
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   set_headline(out, "No rank starts collectives significantly later than the other members");
-  out.evidence = fmt::format("{} can show a lateness of {} \u00b5s or more{}{}",
-                             capital(these_steps(test.steps)), number3(test.least_visible),
-                             in_most(test.steps), dependence_note(test.dependence));
+  std::string steps = these_steps(test.steps);
+  const LateRank* most = nullptr;
+  for (const LateRank& rank : late.ranks)
+    if (test.is_unclear(rank.late) && (most == nullptr || rank.late.excess > most->late.excess))
+      most = &rank;
+  if (most != nullptr)
+    steps = fmt::format("rank {} starts later by {}; for other ranks, {}", most->rank->rank,
+                        unclear_text(most->late, "\u00b5s"), steps);
+  out.evidence = fmt::format("{} can show a lateness of {} \u00b5s or more{}{}", capital(steps),
+                             number3(test.least_visible), in_most(test.steps),
+                             dependence_note(test.dependence));
   return out;
 }
 
@@ -443,7 +483,7 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
   const RankExcess& e = most.late;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
-  set_interval(out, e.excess, e.half_width, Unit::kUs);
+  const std::string excess = set_excess(out, e, Unit::kUs, "\u00b5s");
   if (test.steps > 1) // without profiler steps, a trace counts as one step, so there is no cost per
                       // step
     out.cost_ms = e.excess / 1000 * static_cast<double>(most.rank->collectives) /
@@ -457,13 +497,11 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
                                 capital(range_name(range, per_node)), several ? "start" : "starts",
                                 several ? range3(range.least, range.most) : number3(e.excess)));
   out.evidence = fmt::format(
-      "{}95 % CI {} \u00b5s over all ranks, from the durations of {} collectives in {}; "
-      "last to start in {:.0f} % of them{}",
-      several ? fmt::format("Rank {}: ", most.rank->rank) : std::string(),
-      range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
-      counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
-      dependence_note(test.dependence));
-  limit_to_steps(series, "lateness", out);
+      "{}, from the durations of {} collectives in {}; last to start in {:.0f} % of them{}",
+      several ? fmt::format("Rank {}: {}", most.rank->rank, excess) : capital(excess),
+      most.rank->collectives, counted(test.steps, "step", "steps"),
+      most.rank->percent_of(most.rank->shortest), dependence_note(test.dependence));
+  limit_to_steps(series, e.changing, "lateness", out);
   out.action = late_action(*most.rank, late, links);
   return out;
 }
@@ -475,7 +513,7 @@ std::vector<Finding> slow_rank_findings(const SlowRanks& slow, const WorkByRank&
   std::vector<Finding> out;
   if (slow.ranks.empty()) {
     if (!slow.tested.empty())
-      out.push_back(no_slow_rank(slow.tested));
+      out.push_back(no_slow_rank(slow));
     else if (slow.too_few > 0)
       out.push_back(too_few_ranks(slow.too_few));
     return out;
@@ -526,7 +564,7 @@ std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_
       ranks.push_back({r.rank->rank, r.late.excess});
     }
   if (ranks.empty()) {
-    out.push_back(no_late_rank(late.test));
+    out.push_back(no_late_rank(late));
     return out;
   }
   std::vector<std::int64_t> more;

@@ -194,6 +194,68 @@ TEST(RankExcess, ATrendIsASignificantSlope) {
   EXPECT_NEAR(found, 50, 25);
 }
 
+std::vector<std::size_t> changing(const ByStep& steps) {
+  const std::vector<std::vector<StepSeries>> runs{against_peers(steps)};
+  std::vector<RankTest> tests = test_ranks(runs, kFine);
+  find_changing(runs, kFine, tests);
+  return significant(tests.front());
+}
+
+// The scatter of a rank that throttles includes the change, so the mean alone is not significant.
+TEST(RankExcess, ARankThatIsSlowInHalfOfTheStepsIsFound) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    ByStep steps = quiet(8, 12, seed);
+    for (std::size_t s = 4; s < steps.size(); ++s)
+      steps[s][6] += 20;
+    const RankTest test = test_of_run(steps);
+    EXPECT_FALSE(test.ranks[6].significant);
+    EXPECT_TRUE(test.is_unclear(test.ranks[6])) << test.least_visible;
+    EXPECT_EQ(changing(steps), std::vector<std::size_t>{6}) << seed;
+    steps = quiet(8, 24, seed);
+    for (std::size_t s = 12; s < steps.size(); ++s)
+      steps[s][6] += 20;
+    EXPECT_EQ(changing(steps), std::vector<std::size_t>{6}) << seed;
+  }
+  ByStep steps(12, std::vector<double>(8, 100));
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    for (std::size_t r = 0; r < 8; ++r)
+      steps[s][r] += 0.1 * static_cast<double>((5 * r + 3 * s) % 7) + (r == 6 && s >= 4 ? 9 : 0);
+  const std::vector<std::vector<StepSeries>> runs{against_peers(steps)};
+  std::vector<RankTest> tests = test_ranks(runs, kFine);
+  find_changing(runs, kFine, tests);
+  const RankExcess& found = tests.front().ranks[6];
+  EXPECT_TRUE(found.changing);
+  EXPECT_NEAR(found.excess, 6, 0.3); // 9 in 8 of 12 steps
+  EXPECT_NEAR(found.lowest, 0, 0.5);
+  EXPECT_NEAR(found.highest, 9, 0.5);
+}
+
+// A rank with ten times the noise of its peers is often the slowest and as often the fastest.
+TEST(RankExcess, ANoisyRankIsNotAChangingOne) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    ByStep steps = quiet(8, 20, seed);
+    for (std::vector<double>& step : steps)
+      step[6] = 100 + 10 * (step[6] - 100);
+    found += changing(steps).empty() ? 0 : 1;
+  }
+  EXPECT_LE(found, 12);
+}
+
+// Each rank is slow in three of ten steps, so a rank with more slow steps has them by chance.
+TEST(RankExcess, StepsThatAreSlowOnAllRanksAreNoReason) {
+  std::mt19937_64 random(1);
+  int found = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    ByStep steps = quiet(8, 16, seed);
+    for (std::vector<double>& step : steps)
+      for (double& v : step)
+        v += random() % 10 < 3 ? 50 : 0;
+    found += changing(steps).empty() ? 0 : 1;
+  }
+  EXPECT_LE(found, 12);
+}
+
 TEST(RankExcess, DependentStepsAreKnown) {
   std::mt19937_64 random(4);
   std::normal_distribution<double> noise(0, 1);

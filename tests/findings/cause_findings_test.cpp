@@ -186,6 +186,11 @@ TEST(CauseFindings, ExcessesThatTheStepsCannotShowAreNotDenied) {
   EXPECT_EQ(unsaid_lines(facts),
             std::vector<std::string>{
                 "slow ranks: the differences between the ranks vary by more than a step"});
+  facts.visible_ms = 0;
+  facts.unclear_ranks = {{6, 0.523, -0.01, 1.57}};
+  EXPECT_EQ(unsaid_lines(facts),
+            std::vector<std::string>{"rank 6 computes 0.523 ms longer than its peers on average, "
+                                     "but -0.01 to 1.57 ms in the steps: not significant"});
 }
 
 } // namespace

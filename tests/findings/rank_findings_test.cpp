@@ -167,6 +167,29 @@ TEST(RankFindings, AnExcessThatRisesIsOneOfTheseSteps) {
       << f.evidence;
 }
 
+// A GPU that throttles from the fifth step on: the scatter of its excess is that of the change.
+TEST(RankFindings, AnExcessInMostStepsIsFoundWithItsRange) {
+  const auto from_step = [](std::size_t first) {
+    return FourRanks(12, [first](std::size_t s) { return s < first ? 0 : 1.06; });
+  };
+  const Finding f = from_step(4).finding();
+  EXPECT_EQ(f.scope, FindingScope::kTheseSteps);
+  EXPECT_NEAR(*f.value, 0.707, 0.01);
+  EXPECT_FALSE(f.low || f.high);
+  EXPECT_TRUE(f.headline.starts_with("Rank 2 computes 0.7")) << f.headline;
+  EXPECT_NE(f.evidence.find("Mean of 0.00 to 1.07 ms in the steps"), std::string::npos)
+      << f.evidence;
+  EXPECT_NE(f.evidence.find("slowest in 9 of these 12 steps"), std::string::npos) << f.evidence;
+  // four of twelve steps are not significant, but the power is that of the other ranks
+  const std::vector<Finding> none = from_step(8).findings();
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].rule, rules::no_slow_rank.id);
+  EXPECT_TRUE(none[0].evidence.starts_with("Rank 2 computes longer by 0.3")) << none[0].evidence;
+  EXPECT_NE(none[0].evidence.find("ms in the steps; for other ranks, these 12 steps can show"),
+            std::string::npos)
+      << none[0].evidence;
+}
+
 TEST(RankFindings, ALatenessThatFallsIsOneOfTheseSteps) {
   const auto finding = [](double fall_us) {
     std::mt19937_64 random(5);

@@ -14,7 +14,9 @@ LateRanks late_ranks(const CollectiveFacts& facts) {
   for (const Straggler& s : facts.stragglers)
     run.front().push_back(s.late_us);
   LateRanks out;
-  out.test = std::move(test_ranks(run, kClockUs).front());
+  std::vector<RankTest> tests = test_ranks(run, kClockUs);
+  find_changing(run, kClockUs, tests);
+  out.test = std::move(tests.front());
   for (std::size_t r = 0; r < out.test.ranks.size(); ++r)
     out.ranks.push_back({&facts.stragglers[r], out.test.ranks[r]});
   out.test.ranks.clear();

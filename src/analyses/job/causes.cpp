@@ -79,6 +79,9 @@ public:
       out_.visible_ms = suspects_.visible_ms;
     if (!options_.rule || *options_.rule == CauseRule::kSlowLink)
       out_.untested_links = suspects_.untested_links;
+    for (const UnclearRank& rank : suspects_.unclear)
+      if (!options_.rule && is_of_interest(rank.rank) && rank.mean_ms > out_.floor_ms)
+        out_.unclear_ranks.push_back(rank);
     for (const OutstandingRank& rank : suspects_.ranks)
       if (!options_.rule && is_of_interest(run_.ranks[rank.rank].rank) &&
           !explained(run_.ranks[rank.rank].rank))

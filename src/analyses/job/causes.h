@@ -174,9 +174,16 @@ struct UnevenExchanges {
 [[nodiscard]] std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run,
                                                             const CollectiveFacts& facts);
 
+/// A rank that computes longer than its peers on average, but not significantly.
+struct UnclearRank {
+  std::int64_t rank = 0;
+  double mean_ms = 0, lowest_ms = 0, highest_ms = 0; ///< excess of the steps
+};
+
 /// The results of the tests on ranks and groups.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
+  std::vector<UnclearRank> unclear;
   /// Smallest excess of a rank's computation per step that the steps could show; 0: not tested, or
   /// a rank is slow.
   double visible_ms = 0;
@@ -249,7 +256,8 @@ struct CauseFacts {
   std::vector<PathRow> path;     ///< most time first; the rows add up to the time of a step
   std::vector<LateRankParts> late_rank_parts; ///< parts of the outstanding ranks
   std::vector<UnexplainedRank> unexplained_ranks;
-  double visible_ms = 0; ///< RunSuspects::visible_ms
+  std::vector<UnclearRank> unclear_ranks; ///< above the floor
+  double visible_ms = 0;                  ///< RunSuspects::visible_ms
   std::vector<UntestedLinks> untested_links;
   std::vector<Unsaid> unsaid;
 };

@@ -108,6 +108,7 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
   }
   SlowRanks out;
   std::vector<RankTest> tests = test_ranks(runs, kClockMs);
+  find_changing(runs, kClockMs, tests);
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const std::vector<RankExcess> ranks = std::move(tests[i].ranks);
     if (ranks.empty()) {
@@ -119,10 +120,14 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const double others = means[i][r] - ranks[r].excess;
       const double percent = others > 0 ? ranks[r].excess / others * 100 : 0;
-      if (!ranks[r].significant || percent < kDeviceSpreadPercent)
+      if (percent < kDeviceSpreadPercent)
         continue;
       SlowRank slow{
           tested_groups[i], tested_groups[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0};
+      if (tests[i].is_unclear(ranks[r]))
+        out.unclear.push_back(slow);
+      if (!ranks[r].significant)
+        continue;
       slow.waited = waited_for(*tested_groups[i], r, ranks[r].excess);
       compare_gemms(*tested_groups[i], r, slow);
       out.ranks.push_back(slow);

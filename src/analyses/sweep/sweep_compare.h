@@ -119,7 +119,8 @@ struct TestedRanks {
   double mean_ms = 0;
 };
 struct SlowRanks {
-  std::vector<SlowRank> ranks; ///< ordered by configuration, then by rank
+  std::vector<SlowRank> ranks;   ///< ordered by configuration, then by rank
+  std::vector<SlowRank> unclear; ///< RankTest::is_unclear(); only the excess is set
   std::vector<TestedRanks> tested;
   std::size_t too_few = 0; ///< number of ranks whose single step cannot be tested, because there
                            ///< are fewer than kFewestPeers peers; the largest configuration
