@@ -20,6 +20,7 @@ struct DataParallelRank {
   std::string events;
   double host = 1000, compute = 0, reduce = 0; ///< ends of the work so far
   int calls = 0;
+  double short_call_us = 0; ///< of three calls before each launch of an operator; 0: no such calls
 
   void add(const char* category, const std::string& name, int pid, int tid, double from, double us,
            const std::string& args) {
@@ -29,6 +30,10 @@ struct DataParallelRank {
   }
   /// Adds an operator with the launch in it. Returns the earliest begin of the kernel.
   double launch(const char* name, double us) {
+    for (int k = 0; k < 3 && short_call_us > 0; ++k) {
+      add("cuda_runtime", "cudaStreamIsCapturing", 1, 1, host, short_call_us, "");
+      host += 2 * short_call_us;
+    }
     add("cpu_op", name, 1, 1, host, us, "");
     const double at = host + 0.3 * us;
     add("cuda_runtime", "cudaLaunchKernel", 1, 1, at, 4,
@@ -54,8 +59,13 @@ struct DataParallelRank {
 };
 
 /// Writes the run. `slow_us`: time of two operators on the host of the slow rank; 10 on its peers.
-std::string write_data_parallel(const test::TempFolder& folder, double slow_us) {
+/// `short_call_us`: of short calls, as much longer on the slow rank; 0: no such calls.
+std::string write_data_parallel(const test::TempFolder& folder, double slow_us,
+                                double short_call_us = 0) {
   std::array<DataParallelRank, kRanks> ranks;
+  for (DataParallelRank& rank : ranks)
+    rank.short_call_us = short_call_us;
+  ranks[kSlowRank].short_call_us *= slow_us / 10;
   for (int step = 0; step < kSteps; ++step) {
     std::array<double, kRanks> begin{};
     for (std::size_t r = 0; r < kRanks; ++r)
@@ -87,7 +97,7 @@ std::string write_data_parallel(const test::TempFolder& folder, double slow_us) 
                    ranks[r].host - begin[r], "");
     }
   }
-  const std::string name = fmt::format("run{}", slow_us);
+  const std::string name = fmt::format("run{}_{}", slow_us, short_call_us);
   for (std::size_t r = 0; r < kRanks; ++r)
     folder.write(
         fmt::format("{}/rank{}.json", name, r),
@@ -107,6 +117,24 @@ TEST(SlowOperators, OfOneHostAreComparedWithThoseOfItsPeers) {
   ASSERT_GT(why.rows("causes"), 0U) << why.out();
   EXPECT_EQ(why.text("causes", 0, "rule"), "slow-host") << why.out();
   EXPECT_EQ(why.text("causes", 0, "ranks"), "2");
+  const test::JobAnswer answer("whatif", {slow, "--edit", "ranks=2 as median"});
+  EXPECT_NEAR(answer.number("changes", 0, "after_ms"), clean, 0.02 * clean);
+}
+
+// Calls of more than 10 us are activities. On a slow host, they divide a host activity that is one
+// on its peers.
+TEST(SlowOperators, ShortCallsThatLastLongOnOneHostDoNotHideIt) {
+  const test::TempFolder folder;
+  const double clean = test::JobAnswer("why", {write_data_parallel(folder, 10, 2.5)})
+                           .number("why_run", 0, "step_ms");
+  const std::string slow = write_data_parallel(folder, 200, 2.5);
+  const test::JobAnswer why("why", {slow});
+  const double slow_ms = why.number("why_run", 0, "step_ms");
+  ASSERT_GT(slow_ms, 1.5 * clean);
+  ASSERT_GT(why.rows("causes"), 0U) << why.out();
+  EXPECT_EQ(why.text("causes", 0, "rule"), "slow-host") << why.out();
+  EXPECT_EQ(why.text("causes", 0, "ranks"), "2");
+  EXPECT_NEAR(why.number("causes", 0, "gain_ms"), slow_ms - clean, 0.02 * clean) << why.out();
   const test::JobAnswer answer("whatif", {slow, "--edit", "ranks=2 as median"});
   EXPECT_NEAR(answer.number("changes", 0, "after_ms"), clean, 0.02 * clean);
 }

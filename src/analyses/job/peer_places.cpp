@@ -65,18 +65,19 @@ PeerComparison PeerPlaces::compare(NodeId n) const {
     return contention_ == nullptr ? 0 : contention_->added_ns(at);
   };
   const auto alone_ns = [&](NodeId at) {
-    return static_cast<double>(run_.graph.dur_ns(at) - contention(at));
+    return static_cast<double>(places_.time_ns(run_.graph, at) - contention(at));
   };
   const std::int64_t own = contention(n);
   std::vector<double> peers;
   const auto median = [&] {
     return static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5)) + own;
   };
-  for (const NodeId at : at_place_.at(places_.place[n]))
+  const NodeId first = places_.first(n);
+  for (const NodeId at : at_place_.at(places_.place[first]))
     if (is_other_peer(at))
       peers.push_back(alone_ns(at));
   if (2 * peers.size() >= others)
-    return {Kind::kSame, median(), own};
+    return {Kind::kSame, first == n ? median() : 0, own};
   if (!on_gpu(activity.kind))
     return {};
   // Most peers do not have this kernel with these shapes. Their operator at this place has other

@@ -18,7 +18,8 @@ struct PeerComparison {
     kUnknown,      ///< host activity without a counterpart
   } kind = Kind::kUnknown;
   /// Median duration of the peers. For a GEMM: without contention, plus the contention of the
-  /// compared GEMM. So the times of ranks with different overlap are comparable.
+  /// compared GEMM. So the times of ranks with different overlap are comparable. For the host: of
+  /// the complete stretch between two calls of every rank; its later activities have 0.
   std::int64_t peers_ns = 0;
   std::int64_t contention_ns = 0; ///< contention of the compared activity
 };

@@ -1,5 +1,6 @@
 #include "analyses/job/places.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
@@ -12,11 +13,13 @@ namespace {
 
 struct PlaceKey {
   std::size_t step = 0, token = 0, occurrence = 0;
+  std::size_t piece = 0; ///< of a stretch of the host
   bool operator==(const PlaceKey&) const = default;
 };
 struct PlaceHash {
   std::size_t operator()(const PlaceKey& p) const {
-    return p.token ^ (p.step * 0x9e3779b97f4a7c15ULL) ^ (p.occurrence * 0xc2b2ae3d27d4eb4fULL);
+    return p.token ^ (p.step * 0x9e3779b97f4a7c15ULL) ^ (p.occurrence * 0xc2b2ae3d27d4eb4fULL) ^
+           (p.piece * 0xd6e8feb86659fd93ULL);
   }
 };
 
@@ -54,29 +57,73 @@ std::vector<std::vector<bool>> lasting_calls(const JobRun& run) {
   return out;
 }
 
-/// Returns by rank and call the token of the host activity before the call; the last one is for the
-/// host after all calls. Host activities are counted from the last call that is always an activity:
-/// their names, and whether other calls end them, depend on durations.
-std::vector<std::vector<std::size_t>>
-tokens_of_host(const JobRun& run, const std::vector<std::vector<std::size_t>>& tokens) {
-  const std::vector<std::vector<bool>> lasting = lasting_calls(run);
-  std::vector<std::vector<std::size_t>> out(run.ranks.size());
-  for (std::size_t r = 0; r < out.size(); ++r) {
-    std::size_t token = 0;
-    for (std::size_t c = 0; c < lasting[r].size(); ++c) {
-      out[r].push_back(token++);
-      if (lasting[r][c])
-        token = ~tokens[r][run.ranks[r].nodes[2 * c + 1].activity];
+/// The places of host activities, and of calls that are activities only because of their length.
+class HostStretches {
+public:
+  /// Adds divided stretches to `out`.
+  HostStretches(const JobRun& run, const std::vector<std::vector<std::size_t>>& tokens,
+                RunPlaces& out)
+      : keys_(run.ranks.size()) {
+    const std::vector<std::vector<bool>> lasting = lasting_calls(run);
+    const std::vector<std::vector<NodeId>> nodes = host_nodes(run);
+    for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+      keys_[r].resize(nodes[r].size());
+      std::unordered_map<PlaceKey, std::size_t, PlaceHash> seen;
+      std::size_t token = 0, first = 0;
+      for (std::size_t c = 0; c <= lasting[r].size(); ++c) {
+        if (c < lasting[r].size() && !lasting[r][c])
+          continue;
+        const std::size_t end = std::min(2 * c + 1, nodes[r].size());
+        if (first < end)
+          add_stretch(run, std::span(nodes[r]).subspan(first, end - first), token, seen, out);
+        if (c < lasting[r].size())
+          token = ~tokens[r][run.ranks[r].nodes[2 * c + 1].activity];
+        first = 2 * c + 2;
+      }
     }
-    if (!out[r].empty())
-      out[r].push_back(token);
   }
-  return out;
-}
+  /// Returns the key; nullptr for GPU work and calls that are always activities.
+  [[nodiscard]] const PlaceKey* key(const JobRun& run, NodeId n) const {
+    const std::vector<std::optional<PlaceKey>>& keys = keys_[run.rank_of[n]];
+    const NodeId local = run.local_of[n];
+    return local < keys.size() && keys[local] ? &*keys[local] : nullptr;
+  }
+
+private:
+  /// Returns the nodes of the host's activities and calls, by rank and node in the rank's graph.
+  static std::vector<std::vector<NodeId>> host_nodes(const JobRun& run) {
+    std::vector<std::vector<NodeId>> out(run.ranks.size());
+    for (NodeId n = 0; n < run.graph.size(); ++n)
+      if (run.is_activity(n) && !on_gpu(run.activity(n).kind)) {
+        std::vector<NodeId>& nodes = out[run.rank_of[n]];
+        nodes.resize(std::max<std::size_t>(nodes.size(), run.local_of[n] + 1));
+        nodes[run.local_of[n]] = n;
+      }
+    return out;
+  }
+
+  /// `token`: of the call before the stretch.
+  void add_stretch(const JobRun& run, std::span<const NodeId> nodes, std::size_t token,
+                   std::unordered_map<PlaceKey, std::size_t, PlaceHash>& seen, RunPlaces& out) {
+    PlaceKey key{run.step_of(nodes.back()), token};
+    key.occurrence = seen[key]++;
+    std::int64_t ns = 0;
+    for (const NodeId n : nodes) {
+      keys_[run.rank_of[n]][run.local_of[n]] = key;
+      ++key.piece;
+      ns += run.graph.dur_ns(n);
+      if (n != nodes.front())
+        out.first_of.emplace(n, nodes.front());
+    }
+    if (nodes.size() > 1)
+      out.stretch_ns.emplace(nodes.front(), ns);
+  }
+
+  std::vector<std::vector<std::optional<PlaceKey>>> keys_; ///< by rank and node in its graph
+};
 
 /// Returns places from the distinct values of `key(node)`, for all activities.
-template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
-  RunPlaces out;
+template <class Key> RunPlaces numbered(const JobRun& run, const Key& key, RunPlaces out = {}) {
   out.place.assign(run.graph.size(), kNoPlace);
   std::unordered_map<PlaceKey, std::uint32_t, PlaceHash> number;
   for (NodeId n = 0; n < run.graph.size(); ++n)
@@ -90,22 +137,26 @@ template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
 /// Returns places from these texts and from the index among equal activities of the rank and step.
 RunPlaces in_order(const JobRun& run, PlaceIn in, PlaceTexts texts) {
   const std::vector<std::vector<std::size_t>> tokens = tokens_of(run, texts);
-  const std::vector<std::vector<std::size_t>> host_tokens = tokens_of_host(run, tokens);
+  RunPlaces out;
+  const HostStretches stretches(run, tokens, out);
   // number of activities so far, by rank, step and token
   std::vector<std::unordered_map<PlaceKey, std::size_t, PlaceHash>> seen(run.ranks.size());
-  return numbered(run, [&](NodeId n) {
-    const std::uint32_t rank = run.rank_of[n];
-    const std::size_t call = run.local_of[n] / 2;
-    const bool host =
-        run.activity(n).kind == ActivityKind::kHost && call < host_tokens[rank].size();
-    PlaceKey key{run.step_of(n),
-                 host ? host_tokens[rank][call] : tokens[rank][run.node(n).activity], 0};
-    const std::size_t occurrence = seen[rank][key]++;
-    key.occurrence = occurrence;
-    if (in == PlaceIn::kAnyStep)
-      key.step = 0;
+  const auto key_of = [&](NodeId n) {
+    if (const PlaceKey* const host = stretches.key(run, n))
+      return *host;
+    PlaceKey key{run.step_of(n), tokens[run.rank_of[n]][run.node(n).activity]};
+    key.occurrence = seen[run.rank_of[n]][key]++;
     return key;
-  });
+  };
+  return numbered(
+      run,
+      [&](NodeId n) {
+        PlaceKey key = key_of(n);
+        if (in == PlaceIn::kAnyStep)
+          key.step = 0;
+        return key;
+      },
+      std::move(out));
 }
 
 } // namespace

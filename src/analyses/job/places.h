@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace rankscope {
@@ -16,9 +17,27 @@ inline constexpr std::uint32_t kNoPlace = 0xffffffffU;
 /// The place of each activity: its names and shapes, and its index among equal activities of its
 /// step. Example: "the third aten::mm of these shapes inside layer 2". A host activity has the
 /// place of the call before it, because its own name depends on how long each of its ranges takes.
+/// That call is always an activity. Other calls are activities only if they last long, so on a slow
+/// host they divide a stretch of the host that is one activity on its peers. The n-th activity of
+/// all such stretches has one place.
 struct RunPlaces {
   std::vector<std::uint32_t> place; ///< place by node; kNoPlace: the node is not an activity
   std::size_t count = 0;
+  /// Of divided stretches of the host: the first node of each later one, and the time of all nodes
+  /// by first node.
+  std::unordered_map<NodeId, NodeId> first_of;
+  std::unordered_map<NodeId, std::int64_t> stretch_ns;
+
+  /// Returns the node whose place has the peers' times for this node.
+  [[nodiscard]] NodeId first(NodeId n) const {
+    const auto at = first_of.find(n);
+    return at == first_of.end() ? n : at->second;
+  }
+  /// Returns the time of the activity, or of the complete stretch that begins with this node.
+  [[nodiscard]] std::int64_t time_ns(const JobGraph& graph, NodeId n) const {
+    const auto at = stretch_ns.find(n);
+    return at == stretch_ns.end() ? graph.dur_ns(n) : at->second;
+  }
 };
 
 enum class PlaceIn : std::uint8_t {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace rankscope {
@@ -194,22 +195,30 @@ Result<std::size_t> as_median(const JobRun& run, const RunEdit& change,
       return no_edit(change.text, fmt::format("the run has no rank {}", rank));
   std::size_t out = 0;
   ChosenActivities chosen(run, change);
-  const PlaceNodes places(places_of(run, PlaceIn::kEachStep));
+  const RunPlaces run_places = places_of(run, PlaceIn::kEachStep);
+  const PlaceNodes places(run_places);
   std::vector<double> peers;
+  std::unordered_set<NodeId> divided; // first nodes of the changed stretches
   for (std::uint32_t place = 0; place < places.count(); ++place) {
     peers.clear();
     for (const NodeId n : places.at(place))
       if (!chosen(n))
-        peers.push_back(static_cast<double>(run.graph.dur_ns(n) - contention.added_ns(n)));
+        peers.push_back(
+            static_cast<double>(run_places.time_ns(run.graph, n) - contention.added_ns(n)));
     if (peers.empty())
       continue;
     const std::int64_t median = std::llround(quantile_of(peers, 0.5));
     for (const NodeId n : places.at(place))
-      if (chosen(n)) {
+      if (chosen(n) && run_places.first(n) == n) {
         edit.dur_ns[n] = median + contention.added_ns(n);
         ++out;
+        if (run_places.stretch_ns.contains(n))
+          divided.insert(n);
       }
   }
+  for (const auto& [n, first] : run_places.first_of) // the first node has the complete time
+    if (divided.contains(first))
+      edit.dur_ns[n] = 0;
   contention.settle(edit);
   return out;
 }
