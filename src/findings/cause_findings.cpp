@@ -647,9 +647,9 @@ std::string unexplained_rank_text(const CauseFacts& facts, const UnexplainedRank
                       "looked for below {} ms",
                       number3(parts->all.excess_ms), floor);
   else if (!(parts->all.excess_ms > facts.floor_ms))
-    why = fmt::format("at collectives of four or more ranks it is late by less than {} ms, and at "
-                      "smaller ones no reason is looked for",
-                      floor);
+    why = fmt::format("at collectives of four or more ranks it is late by less than {} ms, and no "
+                      "gain of {} ms is found",
+                      floor, floor);
   return fmt::format("rank {} {}; {}", rank.rank,
                      rank.excess_ms > 0 ? fmt::format("computes {} ms longer than {}",
                                                       number3(rank.excess_ms), peers)

@@ -23,7 +23,7 @@ TEST(CauseFindings, ARankWithoutACauseIsLateOnlyWhereItsTimesShowIt) {
     facts.late_rank_parts[0].all.excess_ms = -4.02;
     EXPECT_EQ(text(), std::string(what) +
                           "at collectives of four or more ranks it is late by less than 0.0500 ms, "
-                          "and at smaller ones no reason is looked for");
+                          "and no gain of 0.0500 ms is found");
     facts.late_rank_parts[0].all.excess_ms = 4.02;
     EXPECT_EQ(text(), std::string(what) + "the differences of its kernels and host activities do "
                                           "not add up to this");

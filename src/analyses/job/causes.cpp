@@ -187,12 +187,13 @@ private:
       const auto parts =
           std::ranges::find(out_.late_rank_parts, c.cause.ranks.front(), &LateRankParts::rank);
       const bool known = parts != out_.late_rank_parts.end();
-      const double excess = known ? std::abs(parts->all.excess_ms) : 0;
+      const double excess = known ? parts->all.excess_ms : 0;
       const double remainder = known ? std::abs(parts->remainder_ms()) : 0;
-      if (excess > 0 && remainder > kMostRemainder * excess)
+      const bool late = excess > out_.floor_ms; // else it is late in small groups only
+      if (late && remainder > kMostRemainder * excess)
         continue; // the rank is known, but not the reason
       // one step cannot show that the rank is always slower
-      if (remainder > kDoubtfulRemainder * excess || clock_.counted() < 2)
+      if (known ? !late || remainder > kDoubtfulRemainder * excess : clock_.counted() < 2)
         c.cause.confidence = std::max(c.cause.confidence, Confidence::kLikely);
       join(std::move(c));
     }
