@@ -559,7 +559,8 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
     const RankWait& most = x.wait_for.front();
     const auto cause = std::ranges::find_if(facts.causes, [&](const StepCause& c) {
       return std::ranges::find(c.ranks, most.rank) != c.ranks.end() &&
-             (compares_ranks(c.rule) || (c.ranks.size() == 1 && c.gain_ms > kOneRank * most.ms));
+             (compares_ranks(c.rule) || ((c.ranks.size() == 1 || c.main_rank == most.rank) &&
+                                         c.gain_ms > kOneRank * most.ms));
     });
     const bool at_start = most.start_ms > kOneRank * most.ms;
     if (cause == facts.causes.end() && pairs)
@@ -633,6 +634,7 @@ std::string unexplained_rank_text(const CauseFacts& facts, const UnexplainedRank
   const std::string peers = facts.ranks == 2 ? "the other" : "its peers";
   const std::string floor = number3(facts.floor_ms);
   const auto parts = std::ranges::find(facts.late_rank_parts, rank.rank, &LateRankParts::rank);
+  constexpr double kMostRemainder = 0.5; // of the excess
   std::string why = "the differences of its kernels and host activities do not add up to this";
   if (facts.ranks < kFewestRanks)
     why = "with fewer than four ranks no reason is looked for";
@@ -641,6 +643,15 @@ std::string unexplained_rank_text(const CauseFacts& facts, const UnexplainedRank
   else if (rank.small)
     why = fmt::format("its kernels and host activities show this, but gains below {} ms are not "
                       "listed",
+                      floor);
+  else if (parts->all.excess_ms > facts.floor_ms &&
+           parts->parts[static_cast<std::size_t>(StretchPart::kOtherGroups)].excess_ms >
+               kMostRemainder * parts->all.excess_ms)
+    why = "it waits for other ranks in its other groups";
+  else if (parts->all.excess_ms > facts.floor_ms &&
+           std::abs(parts->remainder_ms()) <= kMostRemainder * parts->all.excess_ms)
+    why = fmt::format("its kernels and host activities show this, but no gain of {} ms is "
+                      "significant",
                       floor);
   else if (!(parts->all.excess_ms > facts.floor_ms) && parts->all.low_ms.value_or(0) > 0)
     why = fmt::format("at collectives of four or more ranks it is late by {} ms, and no reason is "

@@ -27,6 +27,14 @@ TEST(CauseFindings, ARankWithoutACauseIsLateOnlyWhereItsTimesShowIt) {
     facts.late_rank_parts[0].all.excess_ms = 4.02;
     EXPECT_EQ(text(), std::string(what) + "the differences of its kernels and host activities do "
                                           "not add up to this");
+    PartExcess& other_groups =
+        facts.late_rank_parts[0].parts[static_cast<std::size_t>(StretchPart::kOtherGroups)];
+    other_groups.excess_ms = 4;
+    EXPECT_EQ(text(), std::string(what) + "it waits for other ranks in its other groups");
+    std::swap(other_groups,
+              facts.late_rank_parts[0].parts[static_cast<std::size_t>(StretchPart::kHost)]);
+    EXPECT_EQ(text(), std::string(what) + "its kernels and host activities show this, but no gain "
+                                          "of 0.0500 ms is significant");
   }
 }
 
@@ -86,6 +94,10 @@ TEST(CauseFindings, ARankIsCalledLateOnlyIfItCausesMostOfTheWaiting) {
   facts.causes[0].gain_ms = 4; // less than half of the waiting for the rank
   EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
   facts.causes[0].gain_ms = 8;
+  EXPECT_TRUE(action().starts_with("Remove the cause on rank 1 (launch-bound)")) << action();
+  facts.causes[0].ranks = {0, 1, 2, 3};
+  EXPECT_TRUE(action().starts_with("Find why rank 1 is late")) << action();
+  facts.causes[0].main_rank = 1;
   EXPECT_TRUE(action().starts_with("Remove the cause on rank 1 (launch-bound)")) << action();
   facts.causes.clear();
   facts.exposed.pair_wait_ms = 17;

@@ -321,8 +321,23 @@ private:
     return std::max(0.0, clock_.per_step_ms(std::llround(ns)));
   }
 
+  /// Sets the rank that has most of the time of a cause of several ranks.
+  void set_main_rank(CauseCandidate& c) const {
+    std::vector<std::int64_t> by_rank(run_.ranks.size(), 0);
+    std::int64_t all = 0;
+    for (const auto& [n, dur] : c.durations)
+      if (const std::int64_t ns = run_.graph.dur_ns(n) - dur; ns > 0) {
+        by_rank[run_.rank_of[n]] += ns;
+        all += ns;
+      }
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+      if (2 * by_rank[rank] > all)
+        c.cause.main_rank = run_.ranks[rank].rank;
+  }
+
   /// Sets the count, place and cost of the cause from its nodes.
   void describe(CauseCandidate& c) const {
+    set_main_rank(c);
     StepCause& cause = c.cause;
     std::set<std::size_t> seen;
     std::int64_t longest = -1;
@@ -655,22 +670,24 @@ private:
     }
   }
 
-  /// Returns whether some cause belongs to this rank alone, to ranks like it, or to its slow link;
-  /// or whether its kernels or the transfers of its link take longer, but without a cost.
+  /// Returns whether some cause belongs to this rank alone or mostly, to ranks like it, or to its
+  /// slow link; or whether its kernels or the transfers of its link take longer, but without a
+  /// cost; or whether the listed causes gain the time of a difference from its peers.
   [[nodiscard]] bool explained(std::int64_t rank) const {
     const auto has = [rank](const StepCause& c) {
       return std::ranges::find(c.ranks, rank) != c.ranks.end();
     };
-    const auto without_cost = [&](const CauseCandidate& c) {
+    const auto not_listed = [&](const CauseCandidate& c) {
       const CauseRule rule = c.cause.rule;
       return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator ||
-              rule == CauseRule::kSlowLink) &&
+              rule == CauseRule::kSlowLink ||
+              (compares_ranks(rule) && c.cause.alone_ms >= out_.floor_ms)) &&
              has(c.cause);
     };
     const auto for_this_rank = [&](const StepCause& c) {
-      return (c.ranks.size() == 1 || compares_ranks(c.rule)) && has(c);
+      return (c.ranks.size() == 1 || compares_ranks(c.rule) || c.main_rank == rank) && has(c);
     };
-    return std::ranges::any_of(candidates_, without_cost) ||
+    return std::ranges::any_of(candidates_, not_listed) ||
            std::ranges::any_of(out_.causes, for_this_rank);
   }
 
