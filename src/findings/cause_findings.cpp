@@ -623,7 +623,7 @@ std::string long_step_text(const LongStep& step) {
   std::string out = fmt::format("step {} takes {} ms, {} ms longer than the median step",
                                 step.number, number3(step.ms), number3(step.excess_ms));
   if (step.left_ms > kExplained * step.excess_ms)
-    return out + fmt::format("; the causes above do not explain this (--only-steps {} shows the "
+    return out + fmt::format("; the causes above do not explain this (--only-steps {} may show "
                              "causes in this step)",
                              step.number);
   return out + fmt::format(", and {} ms longer without the causes above",
