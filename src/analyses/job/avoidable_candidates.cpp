@@ -148,6 +148,7 @@ private:
         threads[run_.node(n).line].push_back(n);
     CauseCandidate c;
     c.cause.rule = CauseRule::kRecomputation;
+    c.removes_gaps = true;
     c.cause.kind = GainKind::kAtMost;
     for (const auto& [line, hosts] : threads) {
       Stretch stretch;
@@ -195,6 +196,7 @@ private:
       changes.push_back(a.kind == ActivityKind::kKernel && changes_layout(text(a.name)));
     CauseCandidate c;
     c.cause.rule = CauseRule::kLayoutConversion;
+    c.removes_gaps = true;
     for (const NodeId n : nodes_)
       if (changes[run_.node(n).activity] && !is_claimed(n))
         claim(n, 0, c);
@@ -206,6 +208,7 @@ private:
   void add_zeroed_gradients() {
     CauseCandidate c;
     c.cause.rule = CauseRule::kZeroGrad;
+    c.removes_gaps = true;
     for (const NodeId n : nodes_)
       if (const Activity& a = run_.activity(n);
           (a.kind == ActivityKind::kKernel || a.kind == ActivityKind::kSet) &&
@@ -248,6 +251,7 @@ private:
       }
     for (auto& [op, c] : by_operator) {
       c.cause.rule = CauseRule::kDeviceCopy;
+      c.removes_gaps = true;
       c.cause.kind = GainKind::kAtMost;
       c.cause.what = text(op);
       out_.push_back(std::move(c));
@@ -296,6 +300,8 @@ private:
     std::map<std::uint32_t, Chain> chains; // by stream
     CauseCandidate c;
     c.cause.rule = CauseRule::kPointwiseChain;
+    c.exact = true; // the first kernel may become longer
+    c.removes_gaps = true;
     c.cause.kind = GainKind::kAtMost;
     c.cause.confidence = Confidence::kLikely;
     for (const NodeId n : nodes_) {
@@ -325,10 +331,12 @@ private:
   void end(Chain& chain, CauseCandidate& c) {
     if (chain.nodes.size() >= kShortestChain) {
       const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
+      double all_ns = 0;
+      for (const NodeId n : chain.nodes)
+        all_ns += static_cast<double>(run_.graph.dur_ns(n));
       NodeId previous = kNoNode;
-      for (const NodeId n : chain.nodes) {
-        const auto dur = static_cast<double>(run_.graph.dur_ns(n));
-        claim(n, static_cast<std::int64_t>(dur * part), c);
+      for (const NodeId n : chain.nodes) { // the first kernel becomes the fused one
+        claim(n, previous == kNoNode ? static_cast<std::int64_t>(all_ns * part) : 0, c);
         if (previous != kNoNode) // one launch remains
           claim_launch_of(n, c, previous);
         previous = n;
