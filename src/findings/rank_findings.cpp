@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMostRanges = 4; ///< maximum number of ranges with separate findings
 constexpr double kWorthAdvice = 1;     ///< percent: minimum excess for a specific action
+constexpr double kMostOfIt = 0.5;      ///< least share of a rank's excess that a reason explains
 constexpr double kSameGemms = 0.5;     ///< difference in GEMM kernels per step, below which ranks
                                        ///< have the same GEMMs
 
@@ -330,7 +331,10 @@ std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
   const std::vector<ComparedWork> work =
       compared_work(most, operators.empty() ? gemms_and_others(*most.group) : operators);
   const std::vector<ComparedWork> large = large_work(work);
-  if (!large.empty() && longer_alike(large))
+  double excess_ms = 0;
+  for (const ComparedWork& w : large)
+    excess_ms += w.excess;
+  if (longer_alike(large) && excess_ms >= kMostOfIt * most.excess.excess)
     return rank + alike_text(large) + ", so check its GPU's clocks, power and temperature";
   if (work.empty() || !(work.front().excess > 0))
     return rank + "compare its kernels with those of its peers: rankscope report, sheet "
