@@ -443,26 +443,63 @@ Finding no_late_rank(const LateRanks& late) {
   return out;
 }
 
-/// Returns the rank for which a late rank waits, and the group in which it does: a rank that is
-/// more than twice as late there. Of several, the latest; nullopt: none.
-std::optional<std::pair<std::int64_t, std::string>>
-waits_for(const Straggler& rank, std::span<const LateRank* const> late) {
-  std::optional<std::pair<std::int64_t, std::string>> out;
+/// A rank for which a late rank waits, and the group in which it does.
+struct WaitsFor {
+  std::int64_t rank = 0;
+  std::string group;
+};
+
+/// Returns whether a rank of `group` is not in `than`. If all ranks are, they leave each collective
+/// of `than` together, so waiting in it does not make one of them late in `group`.
+bool has_other_ranks(const LateRanks& late, const std::string& group, const std::string& than) {
+  return std::ranges::any_of(late.ranks, [&](const LateRank& r) {
+    return r.rank->late_us_by_group.contains(group) && !r.rank->late_us_by_group.contains(than);
+  });
+}
+
+/// Returns the late rank for which this rank waits in a group, and is therefore late in its other
+/// groups: a rank that is more than twice as late there, and for at least half of that lateness. Of
+/// several, the latest; nullopt: none.
+std::optional<WaitsFor> waits_for(const Straggler& rank, const LateRanks& late) {
+  std::optional<WaitsFor> out;
   double most = 0;
-  for (const auto& [group, own_us] : rank.late_us_by_group)
-    for (const LateRank* const other : late) {
-      const auto at = other->rank->late_us_by_group.find(group);
-      if (at == other->rank->late_us_by_group.end() || at->second <= std::max(most, 2 * own_us))
+  for (const auto& [group, own_us] : rank.late_us_by_group) {
+    double late_us = 0, from_here_us = 0; // in other groups; of these, what waiting here may cause
+    for (const auto& [other, us] : rank.late_us_by_group)
+      if (other != group && us > 0) {
+        late_us += us;
+        from_here_us += has_other_ranks(late, other, group) ? us : 0;
+      }
+    if (!(from_here_us > 0) || from_here_us < kMostOfIt * late_us)
+      continue;
+    for (const LateRank& other : late.ranks) {
+      const auto at = other.rank->late_us_by_group.find(group);
+      if (!other.late.significant || at == other.rank->late_us_by_group.end() ||
+          at->second <= std::max(most, 2 * own_us) || at->second < kMostOfIt * from_here_us)
         continue;
       most = at->second;
-      out.emplace(other->rank->rank, group);
+      out = WaitsFor{other.rank->rank, group};
     }
+  }
   return out;
 }
 
+/// Returns whether ranks wait for each other in a circle that contains `rank`.
+bool waits_for_itself(std::int64_t rank, std::int64_t other, const LateRanks& late) {
+  for (std::size_t k = 0; k < late.ranks.size() && other != rank; ++k) {
+    const auto at =
+        std::ranges::find(late.ranks, other, [](const LateRank& r) { return r.rank->rank; });
+    const std::optional<WaitsFor> next = waits_for(*at->rank, late);
+    if (!next)
+      return false;
+    other = next->rank;
+  }
+  return other == rank;
+}
+
 /// Returns the action for a late rank: perhaps only its link is slow, or it waits for another late
-/// rank, and its work is normal. `late`: all late ranks.
-std::string late_action(const Straggler& late_rank, std::span<const LateRank* const> late,
+/// rank, and its work is normal. `late`: all ranks.
+std::string late_action(const Straggler& late_rank, const LateRanks& late,
                         std::span<const SlowGroup> links) {
   const std::int64_t rank = late_rank.rank;
   for (const SlowGroup& link : links) {
@@ -472,9 +509,10 @@ std::string late_action(const Straggler& late_rank, std::span<const LateRank* co
                          "this link take longer, and the work after them starts later",
                          rank, brief(link.row->group, 24));
   }
-  if (const auto other = waits_for(late_rank, late))
+  if (const auto other = waits_for(late_rank, late);
+      other && !waits_for_itself(rank, other->rank, late))
     return fmt::format("Rank {}: look at rank {} first, for which it waits in group {}", rank,
-                       other->first, brief(other->second, 24));
+                       other->rank, brief(other->group, 24));
   return fmt::format("Rank {}: find the work before its collectives that takes longer: compute, "
                      "host, data loading",
                      rank);
@@ -482,9 +520,10 @@ std::string late_action(const Straggler& late_rank, std::span<const LateRank* co
 
 /// `series`: lateness of each rank of the range by step.
 Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t per_node,
-                  std::span<const LateRank* const> late, std::span<const SlowGroup> links,
-                  const RankTest& test, std::span<const StepSeries> series) {
+                  const LateRanks& late, std::span<const SlowGroup> links,
+                  std::span<const StepSeries> series) {
   const RankExcess& e = most.late;
+  const RankTest& test = late.test;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
   const std::string excess = set_excess(out, e, Unit::kUs, "\u00b5s");
@@ -580,8 +619,8 @@ std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_
         more.push_back(ranks[i].rank);
     }
     if (out.size() < kMostRanges)
-      out.push_back(late_rank(range, *significant[most_of(range, ranks)], per_node, significant,
-                              links, late.test, series));
+      out.push_back(
+          late_rank(range, *significant[most_of(range, ranks)], per_node, late, links, series));
   }
   if (!more.empty())
     out.push_back(

@@ -245,5 +245,27 @@ TEST(RankFindings, ARankThatWaitsForALateRankIsNotTheReason) {
   EXPECT_EQ(found[1].action, "Rank 2: look at rank 5 first, for which it waits in group pair");
 }
 
+// Rank 5 is late by 2 ms in the group of all ranks, and rank 4 in the group of both by 0.24 ms.
+// Both leave the group of all ranks together, and 0.24 ms do not make rank 5 late by 2 ms.
+TEST(RankFindings, LateRanksDoNotPointAtEachOther) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> noise(0, 1);
+  CollectiveFacts facts;
+  for (std::int64_t rank = 0; rank < 8; ++rank) {
+    Straggler& s = facts.stragglers.emplace_back();
+    s.rank = rank;
+    s.collectives = 60;
+    const double late_us = rank == 5 ? 400 : rank == 4 ? 48 : 0;
+    for (int step = 0; step < 12; ++step)
+      s.late_us.push_back(noise(random) + late_us);
+    s.late_us_by_group["all"] = rank == 5 ? 24'000 : 0;
+    s.late_us_by_group[rank / 2 == 2 ? "pair" : "others"] = rank == 4   ? 2'880
+                                                            : rank == 5 ? -2'880
+                                                                        : 0;
+  }
+  for (const Finding& f : late_rank_findings(late_ranks(facts), 0, {}))
+    EXPECT_EQ(f.action.find("look at rank"), std::string::npos) << f.action;
+}
+
 } // namespace
 } // namespace rankscope

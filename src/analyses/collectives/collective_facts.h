@@ -139,7 +139,7 @@ struct Straggler {
   /// members leave together, so this rank starts later by this time; clock differences do not
   /// affect it.
   std::vector<double> late_us;
-  /// The same, as the mean over the collectives of one group, by group. A rank that waits in one
+  /// The same, as the sum over the collectives of one group, by group. A rank that waits in one
   /// group for a late rank is itself late in another one.
   std::map<std::string, double> late_us_by_group;
   std::int64_t last = 0, first = 0, shortest = 0; ///< number of collectives in which this rank

@@ -246,9 +246,7 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     const double lateness_us = others.without(dur_us[k]) - dur_us[k];
     late_us += lateness_us;
     ++number;
-    auto& [in_group_us, in_group] = sum.by_group[group];
-    in_group_us += lateness_us;
-    ++in_group;
+    sum.by_group[group] += lateness_us;
     if (lateness_us > sum.latest_us) {
       const auto& [rank, row] = t.match.members[k];
       const Collective& c = ranks[rank].rows[row];
@@ -279,8 +277,8 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
     for (const auto& [step, late] : sums_[r].late_us)
       if (step != outside)
         s.late_us.push_back(late.first / static_cast<double>(late.second));
-    for (const auto& [number, late] : sums_[r].by_group)
-      s.late_us_by_group[*names[number]] = late.first / static_cast<double>(late.second);
+    for (const auto& [number, late_us] : sums_[r].by_group)
+      s.late_us_by_group[*names[number]] = late_us;
     out.push_back(std::move(s));
   }
   std::ranges::stable_sort(out, {}, &Straggler::wait_ns);

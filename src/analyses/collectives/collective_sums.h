@@ -138,8 +138,8 @@ private:
     std::int64_t lateness_ns = 0;
     double latest_us = 0; ///< lateness at Straggler::latest
     using SumAndCount = std::pair<double, std::int64_t>;
-    std::map<std::size_t, SumAndCount> late_us;  ///< by step
-    std::map<std::size_t, SumAndCount> by_group; ///< by value of groups_
+    std::map<std::size_t, SumAndCount> late_us; ///< by step
+    std::map<std::size_t, double> by_group;     ///< sum of lateness, us, by value of groups_
   };
   std::vector<Sum> sums_;
   std::map<std::string, std::size_t> groups_; ///< number of each group
