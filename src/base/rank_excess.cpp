@@ -361,24 +361,54 @@ struct LargeSteps {
   [[nodiscard]] std::size_t all() const { return above + below; }
 };
 
-LargeSteps large_steps(const std::vector<StepSeries>& ranks, std::size_t rank, double resolution) {
-  constexpr double kLarge = 4; // standard deviations
-  std::vector<double> peers;
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    if (r != rank)
-      for (const double v : ranks[r])
-        peers.push_back(std::fabs(v));
-  LargeSteps out;
-  out.peers_steps = peers.size();
-  const double limit =
-      kLarge * std::max(resolution, kMadToDeviation * quantile_of(std::move(peers), 0.5));
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    for (const double v : ranks[r]) {
-      (r == rank ? out.above : out.peers_above) += v > limit ? 1 : 0;
-      out.below += r == rank && v < -limit ? 1 : 0;
+/// The differences of all ranks, sorted, so that the work for each rank is O(steps log n).
+class SortedSteps {
+public:
+  explicit SortedSteps(const std::vector<StepSeries>& ranks) {
+    for (const StepSeries& rank : ranks)
+      values_.insert(values_.end(), rank.begin(), rank.end());
+    sizes_ = sizes_of(values_);
+    std::ranges::sort(values_);
+  }
+
+  [[nodiscard]] LargeSteps large_steps(const StepSeries& rank, double resolution) const {
+    constexpr double kLarge = 4; // standard deviations
+    const double limit =
+        kLarge * std::max(resolution, kMadToDeviation * median_size_of_peers(rank));
+    LargeSteps out;
+    for (const double v : rank) {
+      out.above += v > limit ? 1 : 0;
+      out.below += v < -limit ? 1 : 0;
     }
-  return out;
-}
+    const auto first = std::ranges::upper_bound(values_, limit);
+    out.peers_above = static_cast<std::size_t>(values_.end() - first) - out.above;
+    out.peers_steps = values_.size() - rank.size();
+    return out;
+  }
+
+private:
+  static std::vector<double> sizes_of(std::vector<double> values) {
+    for (double& v : values)
+      v = std::fabs(v);
+    std::ranges::sort(values);
+    return values;
+  }
+
+  /// Returns the median of the absolute differences without those of `rank`; 0 without peers.
+  [[nodiscard]] double median_size_of_peers(const StepSeries& rank) const {
+    const std::size_t peers = sizes_.size() - rank.size();
+    if (peers == 0)
+      return 0;
+    std::size_t low = (peers - 1) / 2, high = peers / 2; // in `sizes_` without those of the rank
+    for (const double own : sizes_of(rank)) {
+      low += sizes_[low] >= own ? 1 : 0;
+      high += sizes_[high] >= own ? 1 : 0;
+    }
+    return (sizes_[low] + sizes_[high]) / 2;
+  }
+
+  std::vector<double> values_, sizes_; ///< ascending; `sizes_` without signs
+};
 
 } // namespace
 
@@ -536,8 +566,9 @@ void find_changing(std::span<const std::vector<StepSeries>> runs, double resolut
   std::size_t ranks = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     ranks += tests[i].ranks.size();
+    const SortedSteps steps(runs[i]);
     for (std::size_t r = 0; r < tests[i].ranks.size(); ++r)
-      if (const LargeSteps large = large_steps(runs[i], r, resolution);
+      if (const LargeSteps large = steps.large_steps(runs[i][r], resolution);
           binomial_tail(large.all(), large.all(), kSign) <= kChangingLevel)
         candidates.push_back({&tests[i].ranks[r], large, runs[i][r].size()});
   }
