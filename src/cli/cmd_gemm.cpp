@@ -1,5 +1,4 @@
-// rankscope gemm variance|timestamps|overlap|plot: runs the GEMM steps of analyze separately, from
-// traces or from the outputs of earlier steps.
+// rankscope gemm: runs the GEMM steps of analyze separately, from traces or from earlier outputs.
 #include "app/gemm.h"
 #include "app/gemm_reports.h"
 #include "app/written_files.h"

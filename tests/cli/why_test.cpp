@@ -370,7 +370,7 @@ TEST(WhyOfRanks, WaitingForARankThatIsNotReadIsNoTransfer) {
                                       "5"};
   test::write_run(folder.path("run"), 1, "iid:0.005", slow);
   const RunResult page = run_binary({"why", folder.path("run")});
-  EXPECT_NE(page.out.find(" 0 ms transfers"), std::string::npos) << page.out;
+  EXPECT_EQ(page.out.find("transfers"), std::string::npos) << page.out; // none is known
   EXPECT_NE(page.out.find("with members that were not read"), std::string::npos) << page.out;
 }
 

@@ -84,11 +84,11 @@ void expect_sums(const Table& top, const std::map<std::string, Sum>& want,
 }
 
 void expect_rates(const Table& top, const Table& unified, const std::string& where) {
-  struct Rate {
-    double sum = 0;
-    double calls = 0;
+  struct Work {
+    double gflop = 0;
+    double us = 0;
   };
-  std::map<std::string, Rate> want;
+  std::map<std::string, Work> want;
   const std::vector<const char*> keys{"name", "op category", "Input Dims", "Input type"};
   const auto key_of = [&](const Table& t, std::size_t r) {
     std::string key;
@@ -97,10 +97,10 @@ void expect_rates(const Table& top, const Table& unified, const std::string& whe
     return key;
   };
   for (std::size_t r = 0; r < unified.rows(); ++r)
-    if (const double rate = unified.at(r, "TFLOPS/s_mean").number(); !std::isnan(rate)) {
-      const double calls = unified.at(r, "operation_count").number();
-      want[key_of(unified, r)].sum += rate * calls;
-      want[key_of(unified, r)].calls += calls;
+    if (const double gflop = unified.at(r, "GFLOPS").number(); !std::isnan(gflop)) {
+      Work& sum = want[key_of(unified, r)];
+      sum.gflop += gflop * unified.at(r, "operation_count").number();
+      sum.us += unified.at(r, "Kernel Time (\u00b5s)_sum").number();
     }
   for (std::size_t r = 0; r < top.rows(); ++r) {
     const auto at = want.find(key_of(top, r));
@@ -108,7 +108,7 @@ void expect_rates(const Table& top, const Table& unified, const std::string& whe
     if (at == want.end())
       EXPECT_TRUE(std::isnan(got)) << where << r;
     else
-      EXPECT_NEAR(got, at->second.sum / at->second.calls, 1e-6 * (1 + got)) << where << r;
+      EXPECT_NEAR(got, at->second.gflop / at->second.us * 1e3, 1e-6 * (1 + got)) << where << r;
   }
 }
 
