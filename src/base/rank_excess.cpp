@@ -565,6 +565,8 @@ void find_changing(std::span<const std::vector<StepSeries>> runs, double resolut
   std::vector<Candidate> candidates;
   std::size_t ranks = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (tests[i].ranks.empty())
+      continue;
     ranks += tests[i].ranks.size();
     const SortedSteps steps(runs[i]);
     for (std::size_t r = 0; r < tests[i].ranks.size(); ++r)

@@ -321,7 +321,7 @@ private:
     return std::max(0.0, clock_.per_step_ms(std::llround(ns)));
   }
 
-  /// Sets the rank that has most of the time of a cause of several ranks.
+  /// Sets the rank that has most of the time of a cause, and four times as much as others.
   void set_main_rank(CauseCandidate& c) const {
     std::vector<std::int64_t> by_rank(run_.ranks.size(), 0);
     std::int64_t all = 0;
@@ -330,8 +330,10 @@ private:
         by_rank[run_.rank_of[n]] += ns;
         all += ns;
       }
+    constexpr std::int64_t kMore = 4;
+    const auto others = std::ssize(c.cause.ranks) - 1;
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
-      if (2 * by_rank[rank] > all)
+      if (const std::int64_t ns = by_rank[rank]; 2 * ns > all && ns * others >= kMore * (all - ns))
         c.cause.main_rank = run_.ranks[rank].rank;
   }
 

@@ -97,7 +97,8 @@ struct StepCause {
   /// One rank: number of steps in which no other rank is as late. kJitter: the largest number of
   /// steps in which the same rank is the slowest.
   std::size_t latest_steps = 0;
-  /// The rank with more than half of the time that the activities of the cause lose.
+  /// The rank with more than half of the time that the activities of the cause lose, and with at
+  /// least four times the mean of the cause's other ranks.
   std::optional<std::int64_t> main_rank;
 };
 
