@@ -133,9 +133,8 @@ private:
     for (const auto& [name, step] : step_of_name)
       families[family_of(name)].push_back(name);
     for (const auto& [family, names] : families) {
-      const auto in_first_step = [&](StrId name) {
-        return step_of_name.at(name) == step_of_name.at(names.front());
-      };
+      const std::int32_t first = step_of_name.at(names.front());
+      const auto in_first_step = [&](StrId name) { return step_of_name.at(name) == first; };
       if (recurring.contains(family) || std::ranges::all_of(names, in_first_step))
         continue;
       for (const StrId name : names)
