@@ -37,7 +37,9 @@ bool HostRanges::names_step(EventId annotation, std::span<const ProfilerStep> st
   const std::int64_t begin = trace_.events.ts_ns[annotation], end = trace_.end_ns(annotation);
   const auto first = std::ranges::partition_point(
       steps, [begin](const ProfilerStep& step) { return step.end_ns <= begin; });
-  return std::any_of(first, steps.end(), [&](const ProfilerStep& step) {
+  const auto last = std::partition_point(
+      first, steps.end(), [end](const ProfilerStep& step) { return step.start_ns < end; });
+  return std::any_of(first, last, [&](const ProfilerStep& step) {
     const double all = launches_in(step.start_ns, step.end_ns);
     return all > 0 && launches_in(std::max(begin, step.start_ns), std::min(end, step.end_ns)) >=
                           kMostLaunches * all;
