@@ -224,10 +224,10 @@ bool same_ranks(const ComparedRun& a, const ComparedRun& b) {
 
 std::set<std::int64_t> common_ranks(const std::vector<const ComparedRun*>& runs) {
   std::set<std::int64_t> out;
-  for (const auto& [rank, timeline] : runs.front()->ranks)
-    if (std::ranges::all_of(runs,
-                            [&](const ComparedRun* run) { return run->ranks.contains(rank); }))
-      out.insert(rank);
+  for (const auto& entry : runs.front()->ranks)
+    if (std::ranges::all_of(
+            runs, [&](const ComparedRun* run) { return run->ranks.contains(entry.first); }))
+      out.insert(entry.first);
   return out;
 }
 
