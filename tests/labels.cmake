@@ -32,7 +32,7 @@ set(label_sanitized-slow
   "cli/CacheCommand[.]EveryCommandOverRanksGivesTheSameFromTheCache"
   "cli/Baseline[.]HistoryFindsTheBuildThatIsSlower")
 set(label_browser
-  "cli/Page[.](OfATraceIsUsed|OfARunIsUsed|OfAComparisonIsUsed|NamesThatAreMarkup)"
+  "cli/Page[.](OfATraceIsUsed|OfARunIsUsed|OfAComparison|NamesThatAreMarkup)"
   "cli/Html[.].*(ShowInABrowser|ShowsInABrowser|Base64IsRight)")
 set(label_office "cli/Compare.*[.].*LibreOffice")
 set(label_cluster "cluster/")
