@@ -372,8 +372,7 @@ Report history_report(const History& history) {
                 series_schema().table(series)};
   out.tables.front().notes = {
       fmt::format("GPU times: mean over the ranks that all runs have{}. Collectives: those of more "
-                  "than half of the "
-                  "runs, weighted by the counts of the first run that has each.",
+                  "than half of the runs, weighted by the counts of the first run that has each.",
                   history.per_step ? " and profiler steps" : ", of complete traces"),
       fmt::format("Change points: binary segmentation with a permutation test, {} metrics together "
                   "at 5 %; the runs are assumed to be equal except for the changes.",

@@ -125,8 +125,7 @@ Schema<TopOperator> operator_schema() {
            {"percent", Unit::kPercent, &R::percent, "share of the GPU time without communication"},
            {"tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops,
             "floating-point operations of all calls, divided by their kernel time; blank if the "
-            "operator "
-            "has no cost model"},
+            "operator has no cost model"},
            {"tb_per_s", "TB/s", Unit::kTBps, &R::tbps,
             "bytes of all calls, divided by their kernel time, in 10^12 bytes per second"},
            {"percent_of_roofline", "percent of roofline", Unit::kPercent, &R::percent_of_roofline,
