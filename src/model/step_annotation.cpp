@@ -167,7 +167,7 @@ std::optional<StepCounts> sglang_counts(std::string_view name) {
     s.context_requests = integer_of(bs);
     v.c_sq = toks;
     if (mode != "EXTEND")
-      s.phase = mode == "MIXED" ? StepPhase::kMixed : StepPhase::kUnknown;
+      s.phase = mode == "MIXED" ? StepPhase::kMixed : StepPhase::kUnstated;
   }
   s.batch_size = integer_of(v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : bs);
   return s;
@@ -263,7 +263,7 @@ std::string_view phase_name(StepPhase phase) {
     return "diffusion";
   case StepPhase::kIdle:
     return "idle";
-  case StepPhase::kUnknown:
+  case StepPhase::kUnstated:
     break;
   }
   return "";

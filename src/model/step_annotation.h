@@ -32,10 +32,10 @@ enum class StepKind : std::uint8_t {
   kRepeated,  ///< no annotation: the step is a repeated pattern of CPU events
 };
 
-/// kUnknown: the annotation does not show what the step computes.
-enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode, kDiffusion, kUnknown };
-inline constexpr std::size_t kStepPhases = static_cast<std::size_t>(StepPhase::kUnknown) + 1;
-/// Returns "prefill", "mixed", "decode", "diffusion" or "idle"; "" for kUnknown.
+/// kUnstated: the annotation does not show what the step computes.
+enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode, kDiffusion, kUnstated };
+inline constexpr std::size_t kStepPhases = static_cast<std::size_t>(StepPhase::kUnstated) + 1;
+/// Returns "prefill", "mixed", "decode", "diffusion" or "idle"; "" for kUnstated.
 [[nodiscard]] std::string_view phase_name(StepPhase phase);
 
 /// The values in a step's annotation. Missing values are not estimated.

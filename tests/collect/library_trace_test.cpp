@@ -5,6 +5,7 @@
 #include "temp_folder.h"
 #include "test_paths.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>

@@ -60,8 +60,8 @@ TEST(StepCounts, ModesOfSglangsShortForm) {
   EXPECT_EQ(phase("DECODE"), StepPhase::kDecode);
   EXPECT_EQ(phase("MIXED"), StepPhase::kMixed);
   EXPECT_EQ(phase("IDLE"), StepPhase::kIdle);
-  EXPECT_EQ(phase("TARGET_VERIFY"), StepPhase::kUnknown);
-  EXPECT_EQ(phase_name(StepPhase::kUnknown), "");
+  EXPECT_EQ(phase("TARGET_VERIFY"), StepPhase::kUnstated);
+  EXPECT_EQ(phase_name(StepPhase::kUnstated), "");
   EXPECT_FALSE(counts("step[EXTEND bs=3 toks=12]").phase);
   const char* const mixed = "step[MIXED bs=3 toks=12]";
   EXPECT_EQ(counts(mixed).requests(), 3);
