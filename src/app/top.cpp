@@ -89,10 +89,11 @@ std::optional<Error> several_configurations(const Session& session, const TopReq
   const Result<std::vector<RunPlan>> plans = find_sweep(session, folder, request.discover, aside);
   if (!plans || plans->size() < 2)
     return std::nullopt;
-  return Error{ErrorCode::kUsage, folder,
-               fmt::format("contains {} configurations, but top shows one run", plans->size()),
-               fmt::format("rankscope top {}, or rankscope analyze for all",
-                           shell_text({plans->front().folder}))};
+  return Error{
+      ErrorCode::kUsage, folder,
+      fmt::format("contains {} configurations, but this command reads one run", plans->size()),
+      fmt::format("one of them, such as {}; or rankscope analyze for all",
+                  shell_text({plans->front().folder}))};
 }
 
 /// Notes how many ranks of the run are missing next to a single trace. This does not make the

@@ -210,6 +210,7 @@ const std::vector<InjectCause>& inject_causes() {
       {"checkpoint", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kCheckpoint>},
       {"collect", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kCollection>},
       {"compile", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kCompilation>},
+      {"side", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kSideStream>},
       {"optimizer-loop", "tensors=N", {{"tensors", &I::optimizer_tensors}}},
       {"pointwise", "", {}, inject_flag<&I::pointwise>},
       {"scores", "", {}, inject_flag<&I::scores>},

@@ -136,6 +136,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kReadBack:
     return fmt::format("{} makes the host wait for the GPU {}", short_place(c.what),
                        times_per_step(facts, c));
+  case CauseRule::kStreamWait:
+    return fmt::format("Other streams wait until the host has waited for {}: {}",
+                       short_place(c.what), cost);
   case CauseRule::kBlockingLaunch:
     return "Every launch waits for its kernel to end";
   case CauseRule::kLoading:
@@ -317,6 +320,8 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
       return "Without the call, the host could run ahead of its long pauses, which take most "
              "of this time";
     return "The gain is the idle time behind the call, not the call's own length";
+  case CauseRule::kStreamWait:
+    return "No event orders the streams; if the next work needs the result, the gain is smaller";
   case CauseRule::kSlowGpu:
   case CauseRule::kSlowOperator:
   case CauseRule::kSlowCopies:

@@ -96,9 +96,9 @@ void advise_on_idle(const std::vector<Finding>& listed, IdleCause cause, Finding
     refer_to_cause(listed,
                    {rules::data_loader.id, rules::garbage_collection.id, rules::host_code.id,
                     rules::allocator.id, rules::pinning.id, rules::checkpoint.id,
-                    rules::read_back.id, rules::blocking_launch.id, rules::code_loading.id,
-                    rules::launch_bound.id, rules::graph_breaks.id, rules::optimizer_loop.id,
-                    rules::slow_host.id},
+                    rules::read_back.id, rules::stream_wait.id, rules::blocking_launch.id,
+                    rules::code_loading.id, rules::launch_bound.id, rules::graph_breaks.id,
+                    rules::optimizer_loop.id, rules::slow_host.id},
                    idle);
 }
 

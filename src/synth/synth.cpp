@@ -240,7 +240,7 @@ std::int64_t steps_for(const Options& o, const Program& p) {
 
 constexpr std::array<std::string_view, kAddedWorks> kAddedWorkNames = {
     "loader", "python", "alloc",     "pin",        "item",    "pageable", "input",
-    "pieces", "cat",    "zero-grad", "checkpoint", "collect", "compile"};
+    "pieces", "cat",    "zero-grad", "checkpoint", "collect", "compile",  "side"};
 
 } // namespace
 

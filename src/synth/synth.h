@@ -56,8 +56,9 @@ enum class AddedWork : std::uint8_t {
   kCheckpoint, ///< writes tensors to a file at the end of the step
   kCollection, ///< collects Python's garbage at the end of the step
   kCompilation, ///< compiles a function again before the forward pass
+  kSideStream,  ///< waits for a kernel on another stream after the first layer
 };
-inline constexpr std::size_t kAddedWorks = 13;
+inline constexpr std::size_t kAddedWorks = 14;
 /// Returns the name that --inject uses for a cause: "loader", "python", ...
 [[nodiscard]] std::string_view added_work_name(AddedWork cause);
 /// Returns whether the amount of this work is in MB, not in ms of the host.
@@ -67,7 +68,7 @@ inline constexpr std::size_t kAddedWorks = 13;
 }
 struct InjectedWork {
   AddedWork cause = AddedWork::kLoader;
-  double ms = 0; ///< host time per occurrence, or MB (is_in_mb())
+  double ms = 0; ///< time per occurrence, or MB (is_in_mb())
   std::int64_t count = 1;
   std::int64_t rank = -1; ///< -1: all ranks
 };

@@ -215,6 +215,16 @@ void record_compilation(Recorder& r, double ms, std::int64_t elements) {
   r.end();
 }
 
+void record_side_stream(Recorder& r, std::int64_t count, double ms) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    r.begin("aten::bincount", {Tensor{{1 << 20}, {}, "long int"}, Arg::none(), Arg::scalar("0")});
+    r.on_other_stream("void at::native::kernelHistogram1D<long, long, long, 1, 2, -1>(...)",
+                      std::llround(ms * 1e6));
+    r.end();
+    r.synchronize();
+  }
+}
+
 std::int64_t record_gelu_chain(Recorder& r, const Tensor& tensor, std::int64_t seq) {
   const PointwiseOp tanh = {
       "aten::tanh",

@@ -18,6 +18,9 @@ void record_checkpoint(Recorder& recorder, std::int64_t count, double ms);
 /// Records gc.collect().
 void record_collection(Recorder& recorder, double ms);
 
+/// Records `count` kernels of `ms` on another stream; the host waits for each.
+void record_side_stream(Recorder& recorder, std::int64_t count, double ms);
+
 /// Records that Dynamo compiles a function again for `ms`, and its first call.
 void record_compilation(Recorder& recorder, double ms, std::int64_t elements);
 

@@ -66,7 +66,7 @@ private:
       r_.gemm_factor(layer_factor_);
       forward_layer(l);
       if (l == 0 && first)
-        add_work({AddedWork::kItem, AddedWork::kConcat});
+        add_work({AddedWork::kItem, AddedWork::kConcat, AddedWork::kSideStream});
     }
     r_.gemm_factor(1);
     if (o_.inject.more_rank >= 0 && first)
@@ -176,6 +176,9 @@ private:
       break;
     case AddedWork::kCompilation:
       record_compilation(r_, work.ms, tokens_ * kSynthProgramHidden);
+      break;
+    case AddedWork::kSideStream:
+      record_side_stream(r_, work.count, work.ms);
       break;
     }
     r_.end_cause();

@@ -57,7 +57,7 @@ struct Kernel {
   std::string name;
   KernelKind kind = KernelKind::kCompute;
   std::int64_t base_ns = 0; ///< duration without contention; not used for communication
-  std::int32_t stream = 0;  ///< 0 = compute, 1 and 2 = communication
+  std::int32_t stream = 0;  ///< 0 = compute, 1 and 2 = communication, 2 also kSideStream
   std::int32_t op = -1;     ///< index of the innermost cpu_op (External id)
   std::int32_t collective = -1;
   std::int64_t bytes = 0; ///< for memcpy and memset

@@ -166,6 +166,17 @@ void Recorder::copy(const char* amd, const char* nvidia, std::int64_t bytes, std
   launch(std::move(k));
 }
 
+void Recorder::on_other_stream(const char* name, std::int64_t base_ns) {
+  Kernel k;
+  k.name = name;
+  k.kind = KernelKind::kCompute;
+  k.stream = 2;
+  k.base_ns = base_ns;
+  k.grid = "[64, 1, 1]";
+  k.block = o_.nvidia ? "[128, 1, 1]" : "[256, 1, 1]";
+  launch(std::move(k));
+}
+
 /// Names as in tests/data/causes: fp32, vocabulary.
 std::string Recorder::name_of_gemm(std::int64_t tile_m, std::int64_t tile_n, bool bias,
                                    const char* layout) const {

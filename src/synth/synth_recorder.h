@@ -71,6 +71,8 @@ public:
   }
   /// Records a copy between host and GPU that takes `base_ns`.
   void copy(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t base_ns);
+  /// Records a kernel of `base_ns` on the stream of the tensor-parallel collectives.
+  void on_other_stream(const char* name, std::int64_t base_ns);
   /// Records a GEMM. `layout`: transposes as in the kernel's name; `dims`: Input Dims of its
   /// operator.
   void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string dims, bool bias,

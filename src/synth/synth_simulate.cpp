@@ -199,7 +199,7 @@ private:
           std::max(state.cpu_ns + kLaunchLatencyNs, state.stream_free[stream] + kStreamGapNs);
       if (stream == 0)
         start = std::max(start, state.compute_after + kLaunchLatencyNs);
-      else // the collective waits for the work that is on the compute stream at its launch
+      else // other streams wait for the work that is on the compute stream at the launch
         start = std::max({start, state.stream_free[0] + kLaunchLatencyNs,
                           state.compute_after + kLaunchLatencyNs});
       out.ranks[r].kernel_start_ns[at] = start;
@@ -217,7 +217,7 @@ private:
                                    ? gemm_end(state, start, work)
                                    : start + std::max<std::int64_t>(1, ns(work));
       out.ranks[r].kernel_end_ns[at] = end;
-      state.stream_free[0] = end;
+      state.stream_free[stream] = end;
     }
     if (kernel.kind == KernelKind::kComm)
       join(out, s, k);

@@ -470,6 +470,22 @@ TEST(WhyOfRanks, TheCostIsTheTimeThatTheCauseTakes) {
   }
 }
 
+// The kernels overlap nothing only because the host waits for them.
+TEST(WhyOfRanks, WorkWaitsForAnotherStreamThatTheHostWaitsFor) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  const auto answer_with = [&run](const std::vector<std::string>& fault) {
+    test::write_run(run, 4, "iid:0.001", fault, "4");
+    return test::JobAnswer("why", {run});
+  };
+  const test::JobAnswer held = answer_with({"--inject", "side:ms=0.5,count=6"});
+  const double gain =
+      held.number("why_run", 0, "step_ms") - answer_with({}).number("why_run", 0, "step_ms");
+  ASSERT_EQ(held.text("causes", 0, "rule"), "stream-wait") << held.out();
+  EXPECT_EQ(held.text("causes", 0, "gain_kind"), "at most");
+  EXPECT_NEAR(held.number("causes", 0, "gain_ms"), gain, 0.1 * gain);
+}
+
 // The peers have a host activity at the place of the loader, so the host of the rank is slower too.
 TEST(WhyOfRanks, AHostIsNotCalledSlowBecauseOfItsLoader) {
   const test::TempFolder folder;

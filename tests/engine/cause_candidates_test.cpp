@@ -384,6 +384,40 @@ TEST(OptimizerLoop, HasAtLeast50KernelsThatAreNotFused) {
   EXPECT_TRUE(optimizer_loops_of(fused).empty());
 }
 
+/// Returns the causes where a call waits for a kernel and the next kernel is launched after it.
+/// `event`: a stream waits for an event between the launches.
+Candidates stream_waits(bool event) {
+  HandMadeRun hand(1, {{ActivityKind::kHost, "", "aten::bincount"},
+                       {ActivityKind::kKernel, "histogram", "aten::bincount"},
+                       {ActivityKind::kCall, "cudaStreamSynchronize"},
+                       {ActivityKind::kCall, "cudaStreamWaitEvent"},
+                       {ActivityKind::kHost, "", "aten::mm"},
+                       {ActivityKind::kKernel, "gemm", "aten::mm"}});
+  const NodeId launch = hand.add(0, 0, 0, 10);
+  const NodeId kernel = hand.add(0, 1, 10, 1'000);
+  hand.wait(kernel, launch, WaitKind::kLaunch);
+  const NodeId call = hand.add(0, 2, 1'010, 5);
+  hand.wait(call, kernel, WaitKind::kBlocking);
+  if (event)
+    hand.add(0, 3, 1'015, 5);
+  const NodeId next_launch = hand.add(0, 4, 1'020, 10);
+  const NodeId next = hand.add(0, 5, 1'030, 500);
+  hand.wait(next, next_launch, WaitKind::kLaunch);
+  hand.wait(next, kernel, WaitKind::kOtherStream);
+  return of_rule(CauseRule::kStreamWait, hand.finish(), host_candidates);
+}
+
+TEST(StreamWait, NeedsThatNoEventOrdersTheStreams) {
+  const Candidates found = stream_waits(false);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause.what, "aten::bincount");
+  EXPECT_EQ(found[0].cause.kind, GainKind::kAtMost);
+  EXPECT_EQ(found[0].nodes, std::vector<NodeId>{1});
+  EXPECT_EQ(found[0].unblocked, std::vector<NodeId>{2});
+  EXPECT_EQ(found[0].unordered, std::vector<NodeId>{4});
+  EXPECT_TRUE(stream_waits(true).empty());
+}
+
 TEST(Checkpoint, HasItsCopies) {
   constexpr const char* kSave = "torch/serialization.py(884): save";
   const JobRun run = in_order({{ActivityKind::kCall, "cudaMemcpyAsync", "aten::copy_", kSave},

@@ -58,6 +58,7 @@ public:
     builder_.wait(n, before, WaitKind::kStream);
     return n;
   }
+  void wait(NodeId n, NodeId before, WaitKind kind) { builder_.wait(n, before, kind); }
   /// Adds a collective whose other members were not read.
   void alone(std::uint32_t rank, std::int64_t start, std::int64_t dur) {
     add(rank, collective_, start, dur);

@@ -27,6 +27,8 @@ struct CauseCandidate {
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< durations without the cause
   /// Calls and transfers that would not wait for the GPU or for other ranks without the cause.
   std::vector<NodeId> unblocked;
+  /// GPU work that would not wait for other streams without the cause.
+  std::vector<NodeId> unordered;
   bool exact = false; ///< `durations` may be longer than the recorded ones
   /// GPU work of duration 0 also loses the usual gap before it, because it is part of other work.
   bool removes_gaps = false;

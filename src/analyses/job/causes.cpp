@@ -293,6 +293,7 @@ private:
     append(same->counted, c.counted);
     append(same->durations, c.durations);
     append(same->unblocked, c.unblocked);
+    append(same->unordered, c.unordered);
   }
 
   [[nodiscard]] std::int64_t on_path_ns(NodeId n) const {
@@ -402,6 +403,8 @@ private:
     for (const NodeId node : c.unblocked)
       for (const WaitKind kind : {WaitKind::kBlocking, WaitKind::kMember})
         edit.leave_out(run_.graph, node, kind);
+    for (const NodeId node : c.unordered)
+      edit.leave_out(run_.graph, node, WaitKind::kOtherStream);
   }
   /// Returns the step ends without the causes taken so far and without these candidates. GEMMs of
   /// ranks that wait less have less contention.
@@ -538,31 +541,43 @@ private:
   /// Takes the best candidate. Returns false if no candidate passes. If stretches of the host gain
   /// most of the time of a call that waits for the GPU, or of a slow host, they are the causes.
   bool take_best() {
-    const auto all = [](CauseRule rule) { return rule != CauseRule::kContention; };
-    std::optional<Best> best = best_of(all);
+    std::optional<Best> best = best_of(of_any_rule);
     if (!best)
       return false;
     if (const CauseRule rule = candidates_[best->candidate].cause.rule;
-        (rule == CauseRule::kReadBack || rule == CauseRule::kSlowHost) &&
+        (rule == CauseRule::kReadBack || rule == CauseRule::kStreamWait ||
+         rule == CauseRule::kSlowHost) &&
         stretches_gain_it(best->candidate)) {
       best = best_of(is_stretch);
       if (!best) { // each of them alone is below the floor or the noise
-        best = best_of(all);
+        best = best_of(of_any_rule);
         StepCause& cause = candidates_[best->candidate].cause;
         cause.before_host_code = cause.rule == CauseRule::kReadBack;
         if (cause.before_host_code)
           cause.confidence = std::max(cause.confidence, Confidence::kLikely);
       }
     }
-    // A bound on the copies of all ranks would hide that those of one rank are slower.
-    if (const CauseRule rule = candidates_[best->candidate].cause.rule;
-        rule == CauseRule::kExposedCopy || rule == CauseRule::kPageableCopy) {
-      best = best_of([](CauseRule r) { return r == CauseRule::kSlowCopies; });
-      if (!best)
-        best = best_of(all); // the order may have changed
+    // A bound on the copies of all ranks would hide that those of one rank are slower. The bound
+    // without the order of streams includes the gain without the wait of the host.
+    switch (candidates_[best->candidate].cause.rule) {
+    case CauseRule::kExposedCopy:
+    case CauseRule::kPageableCopy:
+      best = rather(CauseRule::kSlowCopies);
+      break;
+    case CauseRule::kStreamWait:
+      best = rather(CauseRule::kReadBack);
+      break;
+    default:
+      break;
     }
     return take(std::move(best));
   }
+  /// Returns the best candidate of the rule, else the best of all.
+  std::optional<Best> rather(CauseRule rule) {
+    std::optional<Best> best = best_of([rule](CauseRule r) { return r == rule; });
+    return best ? std::move(best) : best_of(of_any_rule); // the order may have changed
+  }
+  [[nodiscard]] static bool of_any_rule(CauseRule rule) { return rule != CauseRule::kContention; }
 
   /// Moves the candidate to the causes. Returns whether there is one.
   bool take(std::optional<Best> best) {

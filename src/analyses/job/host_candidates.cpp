@@ -116,6 +116,7 @@ public:
       if (!std::ranges::binary_search(between_pieces_, n))
         sort_in(n);
     add_graph_breaks();
+    add_stream_waits();
     add_hosts_of_reads();
     add_optimizer_loop();
     add_launch_bound();
@@ -317,6 +318,60 @@ private:
         out_[groups_.at(read->second)].durations.emplace_back(n, 0);
     }
     short_ = std::move(rest);
+  }
+
+  /// Adds the kernels that a call waits for, if other streams get their next work only after that,
+  /// and no event is known to order the streams. Kernels of the same operator and stream that calls
+  /// wait for before that belong to the cause too.
+  void add_stream_waits() {
+    std::map<NodeId, NodeId> call_of; // by kernel
+    std::vector<std::int64_t> events;
+    for (const NodeId n : nodes_) {
+      if (run_.activity(n).kind != ActivityKind::kCall)
+        continue;
+      const NodeId gpu = waited_for(n);
+      if (gpu != kNoNode && run_.activity(gpu).kind == ActivityKind::kKernel)
+        call_of[gpu] = n;
+      else if (has(run_.text(n, run_.activity(n).name), "StreamWaitEvent"))
+        events.push_back(run_.graph.start_ns(n));
+    }
+    if (call_of.empty())
+      return;
+    std::map<std::pair<std::string, std::uint32_t>, std::vector<NodeId>> held; // next work
+    for (const NodeId n : nodes_)
+      if (on_gpu(run_.activity(n).kind))
+        for (const Wait& wait : run_.graph.waits(n))
+          if (const auto at = call_of.find(wait.from);
+              at != call_of.end() && wait.kind() == WaitKind::kOtherStream &&
+              only_call_orders(at->first, at->second, n, events))
+            held[work_of(at->first)].push_back(n);
+    for (const auto& [kernel, call] : call_of)
+      if (const auto next = held.find(work_of(kernel)); next != held.end()) {
+        CauseCandidate& c = group({CauseRule::kStreamWait, next->first.first, "", ""}, kernel);
+        c.unblocked.push_back(call);
+        c.durations.emplace_back(call, 0);
+        c.unordered.insert(c.unordered.end(), next->second.begin(), next->second.end());
+        next->second.clear();
+        c.cause.kind = GainKind::kAtMost;
+        c.cause.confidence = Confidence::kLikely; // the trace does not show who needs the result
+      }
+  }
+  /// Returns the operator, else the name, of a kernel, and its stream.
+  [[nodiscard]] std::pair<std::string, std::uint32_t> work_of(NodeId kernel) const {
+    const Activity& a = run_.activity(kernel);
+    return {text(kernel, a.op == kEmptyStr ? a.name : a.op), run_.node(kernel).line};
+  }
+  /// Returns whether `next` was launched after the call, and no stream was made to wait for an
+  /// event since the launch of the kernel. `events`: begins of such calls.
+  [[nodiscard]] bool only_call_orders(NodeId kernel, NodeId call, NodeId next,
+                                      const std::vector<std::int64_t>& events) const {
+    const NodeId launch = run_.graph.waited(kernel, WaitKind::kLaunch);
+    const NodeId next_launch = run_.graph.waited(next, WaitKind::kLaunch);
+    if (launch == kNoNode || next_launch == kNoNode ||
+        run_.graph.end_ns(next_launch) < run_.graph.end_ns(call))
+      return false;
+    const auto event = std::ranges::lower_bound(events, run_.graph.start_ns(launch));
+    return event == events.end() || *event > run_.graph.end_ns(next_launch);
   }
 
   CauseCandidate& group(const HostGroup& key, NodeId n) {
