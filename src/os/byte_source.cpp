@@ -225,14 +225,14 @@ std::string ByteSource::place(std::uint64_t offset) const {
   return fmt::format("byte {}{}", offset, compressed_ ? " after unpacking" : "");
 }
 
-Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
+Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path, bool is_input) {
   const auto unreadable = [&path](const std::string& why) {
     return Error{ErrorCode::kUnreadable, path, why, ""};
   };
   int fd = 0;
   std::uint64_t bytes = 0;
   if (path != "-") {
-    fd = open_input(path);
+    fd = is_input ? open_input(path) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
       return unreadable(errno == ENXIO ? "no process writes to this pipe" : std::strerror(errno));
     struct stat info = {};

@@ -16,8 +16,10 @@ namespace rankscope {
 class ByteSource {
 public:
   virtual ~ByteSource() = default;
-  /// Opens a file and detects its compression. Errors: no such file, no permission, a directory.
-  static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
+  /// Opens a file and detects its compression. `is_input`: false if only the format of the file is
+  /// of interest; then an output may replace it (os/input_file.h). Errors: no such file, no
+  /// permission, a directory.
+  static Result<std::unique_ptr<ByteSource>> open(const std::string& path, bool is_input = true);
 
   /// Reads up to `size` bytes; fewer only at the end of the stream, 0 when no bytes are left.
   /// Damaged compressed data ends the stream early; then problem() returns the reason.

@@ -149,7 +149,7 @@ std::optional<Error> refusal_below(const std::vector<std::string>& paths) {
   int left = kMostFiles;
   const auto examine = [&](const std::string& path) -> std::optional<Error> {
     --left;
-    const auto source = ByteSource::open(path);
+    const auto source = ByteSource::open(path, false);
     const ForeignFormat* const format =
         source ? foreign_format((*source)->peek(kHeadBytes), path) : nullptr;
     return format == nullptr ? std::nullopt : std::optional(refusal_of(*format, path));

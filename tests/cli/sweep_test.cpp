@@ -524,6 +524,16 @@ TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
   EXPECT_NE(r.out.find("a sample is a run; 2 runs each"), std::string::npos) << r.out;
 }
 
+// Without traces, the search for other formats reads the sweep's own files. They were then inputs,
+// and the sweep stopped at the next manifest.
+TEST_F(SweepRuns, RunsWithoutTracesDoNotStopTheSweep) {
+  const auto r = sweep({"-c", "28,56", "-t", "256", "--analyze"}, SweepWords{"true"});
+  EXPECT_NE(r.err.find("no trace found"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find("is an input"), std::string::npos) << r.err;
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.out.find("2 of 2 runs succeeded"), std::string::npos) << r.out;
+}
+
 // The traces of a failed run contain only a part of its work, so they are not used.
 TEST_F(SweepRuns, TracesOfAFailedRunAreLeftOut) {
   ASSERT_EQ(test::run_binary({"synth", folder_.path("synth"), "--threads", "256", "--channels",
