@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Measures the line coverage per layer: builds with clang's source-based coverage (preset coverage), runs all
-# tests except those that need a browser, and prints one row per folder of src. There is no minimum coverage.
+# Measures the line coverage per layer: builds with clang's source-based coverage (preset coverage), runs the
+# tests of scripts/test.sh, and prints one row per folder of src. There is no minimum coverage.
 # Usage: scripts/coverage.sh [--files]     --files: also one row per file
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/steps.sh
 find_tool() { # find_tool NAME: prints the path of NAME, or else of NAME-14
   command -v "$1" || command -v "$1-14" || { echo "coverage.sh: $1 is absent (package llvm)" >&2; exit 3; }
 }
 cov=$(find_tool llvm-cov)
 profdata=$(find_tool llvm-profdata)
 cmake --preset coverage >/dev/null
-cmake --build build/coverage -j "$(nproc)"
+cmake --build build/coverage -j "$jobs"
 rm -rf build/coverage/profiles
 mkdir -p build/coverage/profiles
-LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%p.profraw \
-  ctest --preset coverage -j "$(nproc)" -E OpensInABrowser >build/coverage/ctest.log ||
+# processes of one program share four files, because one file for each of them fills the disk
+LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%4m.profraw \
+  run_tests coverage >build/coverage/ctest.log ||
   { tail -20 build/coverage/ctest.log >&2; exit 1; }
 find build/coverage/profiles -name '*.profraw' >build/coverage/profiles.txt
 "$profdata" merge -sparse -f build/coverage/profiles.txt -o build/coverage/all.profdata
