@@ -58,7 +58,7 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
   f.options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(f.timeout_s * 1000));
   measure_rows(rows, f.options, [&](std::size_t done, const PerfRow& row) {
     ctx.note(fmt::format("{}/{} {}: {}{}", done, rows.size(), row.library, row.status,
-                         row.time_us ? fmt::format(", {:.1f} us", *row.time_us) : ""));
+                         row.time_us ? fmt::format(", {:.1f} \u00b5s", *row.time_us) : ""));
   });
   std::map<std::string, std::size_t> by_status;
   for (const PerfRow& r : rows)

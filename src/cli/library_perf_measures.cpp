@@ -32,7 +32,7 @@ Result<std::string> measure_with_all(Context& ctx, const LibraryPerfOptions& opt
   const std::vector<ImplementationRow> measured =
       measure_implementations(rows, options, algorithms, [&ctx](const ImplementationRow& row) {
         ctx.note(fmt::format("{} with {}: {}{}", row.library, row.implementation, row.status,
-                             row.time_us ? fmt::format(", {:.1f} us", *row.time_us) : ""));
+                             row.time_us ? fmt::format(", {:.1f} \u00b5s", *row.time_us) : ""));
       });
   RS_TRY(const ImplementationSummary sum, write_implementations(path, measured, options.repeats));
   return fmt::format(
