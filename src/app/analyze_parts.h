@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kStateVersion = 12;
+inline constexpr std::uint32_t kStateVersion = 13;
 
 template <class Archive, PartOf<TimelineRow> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kTimeKinds);

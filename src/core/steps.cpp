@@ -89,6 +89,46 @@ std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns)
   return it != steps.begin() && ts_ns < std::prev(it)->end_ns ? std::prev(it)->number : -1;
 }
 
+std::set<std::int64_t> step_numbers(const std::vector<ProfilerStep>& steps) {
+  std::set<std::int64_t> out;
+  for (const ProfilerStep& step : steps)
+    out.insert(step.number);
+  return out;
+}
+
+StepsOfGpuWork::StepsOfGpuWork(const Trace& trace, const CallTree& tree,
+                               std::vector<ProfilerStep> steps)
+    : steps_(std::move(steps)), no_launches_(tree.linked_count() == 0) {
+  if (steps_.empty() || no_launches_ || tree.linked_count() == tree.gpu_event_count())
+    return;
+  const Events& e = trace.events;
+  std::vector<EventId> launched;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (is_gpu(e.category[i]) && tree.linked(i))
+      launched.push_back(i);
+  std::ranges::stable_sort(launched, {}, [&e](EventId i) { return e.ts_ns[i]; });
+  for (const EventId i : launched) {
+    const std::int64_t step = step_at(steps_, e.ts_ns[tree.parent(i)]);
+    for (Starts* starts : {&by_stream_[{e.device[i], e.stream[i]}], &by_device_[e.device[i]]})
+      if (starts->empty() || starts->back().second != step)
+        starts->emplace_back(e.ts_ns[i], step);
+  }
+}
+
+std::int64_t StepsOfGpuWork::of(const Trace& trace, const CallTree& tree, EventId event) const {
+  const Events& e = trace.events;
+  const std::int64_t start = e.ts_ns[event];
+  if (steps_.empty() || no_launches_ || tree.linked(event))
+    return step_at(steps_, tree.linked(event) ? e.ts_ns[tree.parent(event)] : start);
+  const auto stream = by_stream_.find({e.device[event], e.stream[event]});
+  const auto device = by_device_.find(e.device[event]);
+  if (stream == by_stream_.end() && device == by_device_.end())
+    return -1;
+  const Starts& starts = stream != by_stream_.end() ? stream->second : device->second;
+  const auto after = std::ranges::upper_bound(starts, start, {}, &Starts::value_type::first);
+  return after == starts.begin() ? -1 : std::prev(after)->second;
+}
+
 Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text,
                                                           std::string_view option) {
   const std::size_t colon = text.find(':');
@@ -115,10 +155,10 @@ Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
 
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last) {
-  const std::vector<ProfilerStep> all = profiler_steps(trace);
+  const StepsOfGpuWork all(trace, tree, profiler_steps(trace));
   std::vector<ProfilerStep> wanted;
   std::string known;
-  for (const ProfilerStep& s : all) {
+  for (const ProfilerStep& s : all.steps()) {
     if (s.number >= first && s.number <= last)
       wanted.push_back(s);
     known += (known.empty() ? "" : ", ") + std::to_string(s.number);
@@ -129,7 +169,9 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
                                : "the trace has no such step; it has " + known,
                  ""};
   const auto inside = [&](EventId i) { return step_at(wanted, trace.events.ts_ns[i]) >= 0; };
-  return launched_inside(trace, tree, inside, inside);
+  const std::set<std::int64_t> numbers = step_numbers(wanted);
+  return launched_inside(trace, tree, inside,
+                         [&](EventId i) { return numbers.contains(all.of(trace, tree, i)); });
 }
 
 LoadedTrace part_of_windows(const LoadedTrace& source, std::vector<TimeWindow> windows,

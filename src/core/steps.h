@@ -4,7 +4,10 @@
 #include "base/result.h"
 #include "core/loaded_trace.h"
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +35,34 @@ struct ProfilerStep {
 /// `steps` must be sorted by start.
 [[nodiscard]] std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns);
 
+/// Returns the numbers of the steps.
+[[nodiscard]] std::set<std::int64_t> step_numbers(const std::vector<ProfilerStep>& steps);
+
+/// Finds the steps of GPU work: the only rule for all results of single steps. Work belongs to the
+/// step of its launch. Work without a launch belongs to the step of the launched work before it on
+/// its stream, or on its device if the stream has no launched work. Work before all launched work
+/// was launched before the recording, so it belongs to no step. If nothing has a launch, work
+/// belongs to the step in which it starts.
+class StepsOfGpuWork {
+public:
+  StepsOfGpuWork() = default;
+  /// `steps`: ordered by start. O(n log n) if some GPU work has no launch.
+  StepsOfGpuWork(const Trace& trace, const CallTree& tree, std::vector<ProfilerStep> steps);
+
+  /// Returns the number of the step of a GPU event of this trace; -1: none.
+  [[nodiscard]] std::int64_t of(const Trace& trace, const CallTree& tree, EventId event) const;
+  [[nodiscard]] const std::vector<ProfilerStep>& steps() const { return steps_; }
+
+private:
+  /// Launched work: start and step, ordered by start. Only the first of successive events of a
+  /// step.
+  using Starts = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::vector<ProfilerStep> steps_;
+  bool no_launches_ = false;
+  std::map<std::pair<std::int16_t, std::int32_t>, Starts> by_stream_; ///< by device and stream
+  std::map<std::int16_t, Starts> by_device_;
+};
+
 /// Parses "N" or "A:B" as a range that includes both ends. Errors: kUsage.
 Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text,
                                                           std::string_view option = "--step");
@@ -44,7 +75,7 @@ Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& tex
 
 /// Returns a copy of the trace with only the steps `first` to `last`: the CPU events that start
 /// within one of these steps and the GPU work that they launched, at whatever time it runs. GPU
-/// work without a launch is selected by its own start time. Errors: kUsage if the trace does not
+/// work without a launch is selected by StepsOfGpuWork. Errors: kUsage if the trace does not
 /// contain any of the steps (the message lists the steps that it contains).
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last);

@@ -207,6 +207,35 @@ TEST(Steps, WorkOverTheBoundaryOfStepsIsThatOfItsLaunch) {
   EXPECT_TRUE(ops[3].rows.empty());
 }
 
+// Three kernels from before the recording run while the host is in step 1; they were counted in it.
+TEST(Steps, WorkFromBeforeTheRecordingBelongsToNoStep) {
+  const LoadedTrace trace = test::TraceBuilder()
+                                .annotation("ProfilerStep#1", 0, 100)
+                                .annotation("ProfilerStep#2", 100, 100)
+                                .unlaunched("early", 10, 90)
+                                .unlaunched("early", 100, 50)
+                                .kernel("first", 20, 150, 100)
+                                .unlaunched("lost launch", 250, 40)
+                                .kernel("second", 120, 290, 100)
+                                .load();
+  const StepsOfGpuWork steps(trace.trace, trace.tree, profiler_steps(trace.trace));
+  std::vector<std::int64_t> found;
+  for (EventId e = 0; e < trace.trace.events.size(); ++e)
+    if (is_gpu(trace.trace.events.category[e]))
+      found.push_back(steps.of(trace.trace, trace.tree, e));
+  EXPECT_EQ(found, (std::vector<std::int64_t>{-1, -1, 1, 1, 2}));
+  TimelineKey key;
+  key.launchers.unlinked = true;
+  const std::vector<StepTimes> times = step_times_of(trace, key);
+  ASSERT_EQ(times.size(), 2U);
+  constexpr auto kComputation = static_cast<std::size_t>(TimeKind::kComputation);
+  EXPECT_EQ(times[0].ns[kComputation], 140'000);
+  EXPECT_EQ(times[1].ns[kComputation], 100'000);
+  const auto part = restrict_to_steps(trace.trace, trace.tree, 1, 1);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(std::ranges::count_if(part->events.category, is_gpu), 2);
+}
+
 TEST(Steps, RecomputedWorkOfEachStepIsItsOwnBlock) {
   test::TraceBuilder t;
   t.annotation("ProfilerStep#1", 0, 100).annotation("ProfilerStep#2", 100, 100);

@@ -13,9 +13,9 @@ namespace {
 using enum CellKind;
 constexpr const char* kSpanHelp =
     "intra_node: all members are on one node; inter_node: members are on several nodes";
-constexpr const char* kStepHelp = "number of the profiler step in which the collective was "
-                                  "launched, or in which it starts if its launch is not in the "
-                                  "trace";
+constexpr const char* kStepHelp =
+    "number of the profiler step in which the collective was launched; if the trace does not "
+    "contain the launch, the step of the launched work before it on its stream";
 
 std::optional<std::int64_t> step_of(const Collective& c) {
   return c.step < 0 ? std::nullopt : std::optional(c.step);

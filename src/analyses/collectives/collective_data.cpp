@@ -1,7 +1,6 @@
 #include "analyses/collectives/collective_data.h"
 
 #include "analyses/collectives/collective_sums.h"
-#include "analyses/timeline/step_of_event.h"
 #include "base/ascii.h"
 #include "core/steps.h"
 #include "model/kernels.h"
@@ -202,7 +201,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
   out.exposed_ns = out.comm_ns - out.hidden_compute_ns - out.hidden_memcpy_ns;
 
   const StrId record = trace.strings.find("record_param_comms");
-  const std::vector<ProfilerStep> steps = profiler_steps(trace);
+  const StepsOfGpuWork steps(trace, t.tree, profiler_steps(trace));
   out.rows.reserve(kernels.size());
   for (const EventId i : kernels) {
     Collective c;
@@ -230,7 +229,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
     c.kind = collective_kind(out.texts.view(c.name));
     set_pair(c, args, out);
     c.stream = e.stream[i];
-    c.step = step_of_gpu_event(t, steps, i, true);
+    c.step = steps.of(trace, t.tree, i);
     c.ts_ns = e.ts_ns[i];
     c.dur_ns = e.dur_ns[i];
     c.hidden_compute_ns = compute_set.covered(e.ts_ns[i], trace.end_ns(i));

@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankCollectivesVersion = 5;
+inline constexpr std::uint32_t kRankCollectivesVersion = 6;
 
 /// Restores the rows of all groups in file order. Returns false unless each row occurs once.
 [[nodiscard]] bool join_groups(std::vector<PackedRows> groups, std::vector<Collective>& rows);

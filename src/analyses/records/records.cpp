@@ -64,12 +64,8 @@ EventId operator_of(const EventRecord& r) {
   return launch_of(r) == kNoEvent ? kNoEvent : parent_of(r);
 }
 
-/// Returns the step of a GPU event by the rule of gpu_timeline: the step of its launch or, without
-/// a launch, the step in which it starts.
 std::optional<std::int64_t> step_of_kernel(const EventRecord& r) {
-  const EventId launch = launch_of(r);
-  return not_negative(
-      step_at(r.data->steps, launch == kNoEvent ? ts_of(r) : trace_of(r).events.ts_ns[launch]));
+  return not_negative(r.data->steps.of(trace_of(r), r.data->trace->tree, r.event));
 }
 
 std::optional<std::int64_t> clock_time(const EventRecord& r) {
@@ -173,8 +169,8 @@ Schema<EventRecord> make_events() {
 void add_launch(Schema<EventRecord>& schema) {
   schema.add(
       {"step", step_of_kernel,
-       "number of the profiler step in which the work was launched, or in which it starts if its "
-       "launch is not in the trace: N of ProfilerStep#N"});
+       "number of the profiler step in which the work was launched: N of ProfilerStep#N. If the "
+       "trace does not contain the launch: the step of the launched work before it on its stream"});
   schema.add({"launch_event", "launch event", Unit::kNone, of_event(launch_of, uid_of),
               "id of the call that launched the work; NULL if the call is not in the trace"});
   schema.add({"launch_ns", "launch (ns)", Unit::kNs,
@@ -262,7 +258,8 @@ Schema<EventRecord> make_operators() {
   add_place(schema);
   add_times(schema);
   add_threads(schema);
-  schema.add({"step", [](const R& r) { return not_negative(step_at(r.data->steps, ts_of(r))); },
+  schema.add({"step",
+              [](const R& r) { return not_negative(step_at(r.data->steps.steps(), ts_of(r))); },
               "number of the profiler step in which the operator starts: N of ProfilerStep#N"});
   schema.add({"parent_event", "parent event", Unit::kNone, of_event(parent_of, uid_of),
               "id of the operator that called this one; NULL if no operator called it"});
@@ -299,7 +296,7 @@ RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> l
         out.gpu.push_back(e);
       else if (trace.events.category[e] == Category::kCpuOp)
         out.operators.push_back(e);
-    out.steps = profiler_steps(trace);
+    out.steps = StepsOfGpuWork(trace, loaded->tree, profiler_steps(trace));
     out.communication = communication_names(trace.strings);
     for (StrId id = 0; id < trace.strings.size(); ++id)
       out.copies.push_back(is_legacy_copy(trace.strings.view(id)));

@@ -29,7 +29,7 @@ struct RecordPlace {
 struct RecordTrace {
   RecordPlace place;
   std::shared_ptr<const LoadedTrace> trace;
-  std::vector<ProfilerStep> steps;
+  StepsOfGpuWork steps;
   /// All events except Python frames; empty if the trace has no frames.
   std::vector<EventId> without_frames;
   std::vector<EventId> gpu; ///< kernels, copies and fills in file order; requires the call tree

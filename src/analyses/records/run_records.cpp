@@ -207,9 +207,9 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     out.add(
         {"step", "step", Unit::kNone, kInt,
          [=](const R& r) { return collective(r).step < 0 ? Value() : Value(collective(r).step); },
-         "number of the profiler step in which the collective was launched, or in which it starts "
-         "if its launch is not in the trace: N of "
-         "ProfilerStep#N"});
+         "number of the profiler step in which the collective was launched: N of ProfilerStep#N. "
+         "If the trace does not contain the launch: the step of the launched work before it on its "
+         "stream"});
     out.add({"start_ns", Unit::kNs, [=](const R& r) { return collective(r).ts_ns; },
              "start of the kernel, on the clock of the file"});
     out.add({"dur_ns", Unit::kNs, [=](const R& r) { return collective(r).dur_ns; },

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 11;
+inline constexpr std::uint32_t kRankRecordVersion = 12;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {

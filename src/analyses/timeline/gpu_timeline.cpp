@@ -3,11 +3,11 @@
 #include "analyses/timeline/gpu_timeline.h"
 
 #include "analyses/operators/launchers.h"
-#include "analyses/timeline/step_of_event.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "core/gpu_work.h"
 #include "core/reference_time.h"
+#include "core/steps.h"
 
 #include <algorithm>
 #include <map>
@@ -253,15 +253,16 @@ struct WorkingStep {
 
 /// Returns the steps that have GPU work, ordered by start.
 std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& key,
-                                       const std::vector<ProfilerStep>& steps, bool split) {
+                                       const StepsOfGpuWork& steps, bool split) {
   const LauncherIndex& index = t.shared(key.launchers);
   const GpuTimelineSorter sorter(t, index.communication, key);
   std::map<std::int64_t, std::array<Buckets, 2>> by_step;
   for (const EventId i : index.gpu)
-    if (const std::int64_t step = step_of_gpu_event(t, steps, i, key.launchers.unlinked); step >= 0)
+    if (const std::int64_t step = steps.of(t.trace, t.tree, i);
+        step >= 0 && (t.tree.linked(i) || key.launchers.unlinked))
       sorter.add(i, by_step[step][split && index.recompute[i] ? 1 : 0]);
   std::vector<WorkingStep> out;
-  for (const ProfilerStep& step : steps)
+  for (const ProfilerStep& step : steps.steps())
     if (const auto at = by_step.find(step.number); at != by_step.end()) {
       const auto& [ordinary, recomputed] = at->second;
       const Interval window{std::min(ordinary.first, recomputed.first),
@@ -272,7 +273,7 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
   std::vector<StepWindow> windows;
   for (const WorkingStep& step : out)
     windows.push_back(step.at);
-  const IdleBeforeSteps idle = idle_before_steps(windows, step_numbers(steps));
+  const IdleBeforeSteps idle = idle_before_steps(windows, step_numbers(steps.steps()));
   for (std::size_t s = 0; s < out.size(); ++s) {
     out[s].idle_before = idle.ns[s];
     out[s].counts_idle = idle.counted;
@@ -309,9 +310,7 @@ IdleBeforeSteps idle_before_steps(std::span<const StepWindow> steps,
 }
 
 std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& key) {
-  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
-  if (steps.empty())
-    return {};
+  const StepsOfGpuWork steps(t.trace, t.tree, profiler_steps(t.trace));
   std::vector<StepTimes> out;
   for (WorkingStep& step : working_steps(t, key, steps, false))
     out.push_back(
@@ -322,16 +321,14 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& ke
 
 std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& wanted) {
   const TimelineKey& key = wanted.timeline;
-  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
-  if (steps.empty())
-    return {};
+  const StepsOfGpuWork steps(t.trace, t.tree, profiler_steps(t.trace));
   const bool split = key.launchers.recompute;
   std::map<std::int64_t, WorkingStep> by_number;
   for (WorkingStep& step : working_steps(t, key, steps, split))
     by_number.emplace(step.at.number, std::move(step));
   std::vector<StepTimeline> out;
   std::set<std::int64_t> seen;
-  for (const ProfilerStep& step : steps) {
+  for (const ProfilerStep& step : steps.steps()) {
     if (!seen.insert(step.number).second)
       continue; // a repeated step number is one step
     // a step without GPU work has rows of zeros

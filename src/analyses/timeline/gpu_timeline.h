@@ -98,9 +98,9 @@ struct IdleBeforeSteps {
 /// Nanoseconds of each kind of time; 0 for kinds that the options do not request.
 using KindTimes = std::array<std::int64_t, kTimeKinds>;
 
-/// The timeline of one profiler step. It contains the GPU work that the step's CPU calls launched,
-/// even if that runs after the step, and work without a launch that starts in the step. The idle
-/// time between the GPU work of two steps belongs to the later step (idle_before_steps()).
+/// The timeline of one profiler step, with its GPU work (StepsOfGpuWork), even if that runs after
+/// the step. The idle time between the GPU work of two steps belongs to the later step
+/// (idle_before_steps()).
 struct StepTimes {
   std::int64_t step = 0; ///< N of ProfilerStep#N
   KindTimes ns{};

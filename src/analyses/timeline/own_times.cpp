@@ -1,8 +1,8 @@
 #include "analyses/timeline/own_times.h"
 
 #include "analyses/operators/launchers.h"
-#include "analyses/timeline/step_of_event.h"
 #include "base/interval_set.h"
+#include "core/steps.h"
 
 #include <algorithm>
 #include <map>
@@ -63,17 +63,16 @@ Interval divide(const Trace& trace, StepSelfTimes& step) {
 } // namespace
 
 SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
-  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
+  const StepsOfGpuWork steps(t.trace, t.tree, profiler_steps(t.trace));
   const std::vector<EventId>& gpu = t.shared(key.launchers).gpu;
   const std::vector<TimelineBucket> buckets = timeline_buckets_of(t, gpu, key);
   SelfTimes out;
-  out.without_steps = steps.empty();
+  out.without_steps = steps.steps().empty();
   std::map<std::int64_t, StepSelfTimes> by_step;
   for (std::size_t i = 0; i < gpu.size(); ++i) {
-    if (out.without_steps && !t.tree.linked(gpu[i]) && !key.launchers.unlinked)
+    if (!t.tree.linked(gpu[i]) && !key.launchers.unlinked)
       continue;
-    const std::int64_t step =
-        out.without_steps ? 0 : step_of_gpu_event(t, steps, gpu[i], key.launchers.unlinked);
+    const std::int64_t step = out.without_steps ? 0 : steps.of(t.trace, t.tree, gpu[i]);
     if (step >= 0)
       by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0, {}});
   }
@@ -81,7 +80,7 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
   for (auto& [number, step] : by_step)
     windows.push_back({number, divide(t.trace, step)});
   const std::vector<std::optional<std::int64_t>> idle =
-      idle_before_steps(windows, step_numbers(steps)).ns;
+      idle_before_steps(windows, step_numbers(steps.steps())).ns;
   auto before = idle.begin();
   for (auto& [number, step] : by_step)
     if (const std::optional<std::int64_t> ns = *before++) {

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kTopRankVersion = 5;
+inline constexpr std::uint32_t kTopRankVersion = 6;
 
 template <class Archive, PartOf<KernelTotal> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.name, r.sum_ns, r.count, r.max_ns);

@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankPageVersion = 1;
+inline constexpr std::uint32_t kRankPageVersion = 2;
 
 template <class Archive, PartOf<LaneColumns> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.start_ns, r.width_ns);
