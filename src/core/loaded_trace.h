@@ -121,4 +121,14 @@ template <class Visit> void visit_below(const LoadedTrace& t, EventId root, Visi
   }
 }
 
+/// Returns the call that launched linked GPU work. For work that a merge with captures put below a
+/// graph launch, returns the graph launch, not the call of the capture.
+[[nodiscard]] inline EventId launch_of(const LoadedTrace& t, EventId gpu) {
+  const EventId call = t.tree.parent(gpu);
+  for (EventId at = call; at != kNoEvent; at = t.tree.parent(at))
+    if (is_runtime(t.trace.events.category[at]) && launches_graph(t.trace.name(at)))
+      return at;
+  return call;
+}
+
 } // namespace rankscope

@@ -109,6 +109,37 @@ TEST(Serving, RequestsWaitFromTokenToToken) {
   EXPECT_EQ(metric(f, "mixed", "step time"), nullptr);
 }
 
+// Server steps overlap, and a step without GPU work ends on the CPU before the work of others: the
+// times of the later steps were too long, and a time between tokens was negative.
+TEST(Serving, AStepWithoutGpuWorkEndsNothing) {
+  const auto facts_of = [](int unrecorded) {
+    TraceBuilder b;
+    b.annotation(vllm(0, 0, 2), 0, 20).kernel("token", 10, 300, 200);
+    b.annotation(vllm(0, 0, unrecorded), 30, 20); // 0: an idle step
+    b.annotation(vllm(0, 0, 2), 60, 20).kernel("token", 70, 500, 200);
+    return b.load();
+  };
+  const LoadedTrace idle = facts_of(0), lost = facts_of(2);
+  for (const LoadedTrace* trace : {&idle, &lost}) {
+    const ServingFacts& f = trace->shared(ServingKey{});
+    ASSERT_EQ(f.steps.size(), 3U);
+    EXPECT_EQ(f.steps[0].time_ns, 500'000);
+    EXPECT_EQ(f.steps[1].time_ns, 0);
+    EXPECT_EQ(f.steps[2].time_ns, 200'000);
+    EXPECT_EQ(f.steps[2].period_ns, 200'000);
+    EXPECT_EQ(f.steps[1].lacks_gpu_work(), trace == &lost);
+    EXPECT_EQ(f.span_ns, 700'000);
+  }
+  const ServingMetric* between = metric(idle.shared(ServingKey{}), "all", "between tokens");
+  ASSERT_NE(between, nullptr);
+  EXPECT_DOUBLE_EQ(between->mean, 0.2);
+  // the requests got a token in the lost step, at an unknown time
+  EXPECT_EQ(metric(lost.shared(ServingKey{}), "all", "between tokens"), nullptr);
+  const ServingMetric* times = metric(lost.shared(ServingKey{}), "decode", "step time");
+  ASSERT_NE(times, nullptr);
+  EXPECT_EQ(times->count, 2);
+}
+
 TEST(Serving, OtherGpuWorkInAGapIsNotIdle) {
   TraceBuilder b = three_steps();
   b.kernel("sampler", 240, 242, 5); // launched between the steps

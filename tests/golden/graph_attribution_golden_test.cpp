@@ -3,6 +3,7 @@
 // names are changed as another batch size would change them.
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/graph/sequence_attribution.h"
+#include "analyses/timeline/launch_statistics.h"
 #include "engine/capture_folder.h"
 #include "golden_data.h"
 
@@ -34,11 +35,11 @@ protected:
     if (golden::root().empty())
       GTEST_SKIP() << golden::kAbsent;
     trace_ = load("graph_execution.json.gz");
-    LoadedTrace merged = load("graph_execution.json.gz");
+    merged_ = load("graph_execution.json.gz");
     const auto done = merge_capture_folder(
-        merged, (golden::root() / kGraphAttributionGoldenFolder / "capture_traces").string(), {});
+        merged_, (golden::root() / kGraphAttributionGoldenFolder / "capture_traces").string(), {});
     ASSERT_TRUE(done) << done.error().message();
-    truth_ = attribute_graphs(merged, nullptr);
+    truth_ = attribute_graphs(merged_, nullptr);
   }
 
   /// Compares `op` of each kernel of the graph, by index, with the expected operators.
@@ -73,6 +74,7 @@ protected:
   }
 
   LoadedTrace trace_;
+  LoadedTrace merged_; ///< with the operators of the capture
   GraphAttribution truth_;
 };
 
@@ -84,6 +86,24 @@ TEST_F(GraphAttributionGolden, TheMergeIsByCapture) {
   EXPECT_NE(graph_headline(truth_).find("attributed: by capture "), std::string::npos);
   // layers with full attention and layers with a window alternate: the period has two layers
   EXPECT_EQ(truth_.facts[0].kernels, 421U);
+}
+
+// The calls of the capture launched nothing in this trace.
+TEST_F(GraphAttributionGolden, TheMergeDoesNotChangeTheLaunches) {
+  const auto launches = launch_statistics_of(trace_), after = launch_statistics_of(merged_);
+  ASSERT_EQ(launches.size(), 4U);
+  ASSERT_EQ(after.size(), launches.size());
+  for (std::size_t k = 0; k < launches.size(); ++k) {
+    EXPECT_EQ(after[k].name, launches[k].name);
+    EXPECT_EQ(after[k].launches, launches[k].launches) << launches[k].name;
+    EXPECT_EQ(after[k].call_us.mean, launches[k].call_us.mean) << launches[k].name;
+  }
+  const auto queues = queue_lengths_of(trace_), queues_after = queue_lengths_of(merged_);
+  ASSERT_EQ(queues_after.size(), queues.size());
+  for (std::size_t k = 0; k < queues.size(); ++k) {
+    EXPECT_EQ(queues_after[k].points, queues[k].points);
+    EXPECT_EQ(queues_after[k].max, queues[k].max);
+  }
 }
 
 TEST_F(GraphAttributionGolden, AlignmentWithTheCaptureSaysWhatTheMergeSays) {

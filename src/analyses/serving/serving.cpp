@@ -3,6 +3,9 @@
 #include "analyses/serving/serving_facts.h"
 #include "base/units.h"
 
+#include <algorithm>
+#include <fmt/format.h>
+
 namespace rankscope {
 namespace {
 
@@ -21,6 +24,17 @@ Value per_second(const StepRow& r, std::int64_t tokens) {
 Field<StepRow> ms(const char* id, const char* label, std::int64_t ServingStepFacts::*field,
                   const char* help) {
   return {id, label, Unit::kMs, [field](const StepRow& r) { return ns_to_ms(r.facts->*field); },
+          help};
+}
+
+/// The same, blank for steps without GPU work.
+Field<StepRow> ms_of_work(const char* id, const char* label, std::int64_t ServingStepFacts::*field,
+                          const char* help) {
+  return {id, label, Unit::kMs,
+          [field](const StepRow& r) {
+            return r.facts->gpu_events > 0 ? std::optional(ns_to_ms(r.facts->*field))
+                                           : std::nullopt;
+          },
           help};
 }
 
@@ -70,12 +84,12 @@ Schema<StepRow> step_schema() {
       {"cpu_ms", "CPU time (ms)", Unit::kMs,
        [](const StepRow& r) { return ns_to_ms(r.facts->step.end_ns - r.facts->step.start_ns); },
        "duration of the step's annotation on the CPU"});
-  schema.add(ms("step_time_ms", "step time (ms)", &F::time_ns,
-                "time from the start of the step, or from the end of the previous step if this is "
-                "later, to the end of the step's GPU work"));
-  schema.add(
-      ms("period_ms", "period (ms)", &F::period_ns,
-         "time from the end of the previous step's GPU work to the end of this step's GPU work"));
+  schema.add(ms_of_work("step_time_ms", "step time (ms)", &F::time_ns,
+                        "time from the start of the step, or from the end of the earlier steps' "
+                        "GPU work if this is later, to the end of the step's GPU work"));
+  schema.add(ms_of_work("period_ms", "period (ms)", &F::period_ns,
+                        "time from the end of the earlier steps' GPU work to the end of this "
+                        "step's GPU work"));
   schema.add(ms("gpu_busy_ms", "GPU busy (ms)", &F::busy_ns,
                 "time during which GPU work that the step launched ran"));
   schema.add(ms("gpu_idle_ms", "GPU idle (ms)", &F::idle_ns,
@@ -131,7 +145,11 @@ Schema<RequestRow> request_schema() {
         },
         "tokens in percent of all tokens that the requests of the step attend to"},
        {"token_after_ms", "token after (ms)", Unit::kMs,
-        [](const R& r) { return ns_to_ms(r.facts->end_ns - r.facts->step.start_ns); },
+        [](const R& r) {
+          return r.facts->gpu_events > 0
+                     ? std::optional(ns_to_ms(r.facts->end_ns - r.facts->step.start_ns))
+                     : std::nullopt;
+        },
         "time from the start of the step to the end of its GPU work; for a prefill, this is the "
         "time from the start of the step to the first token"}}};
 }
@@ -209,6 +227,12 @@ Result<std::vector<Table>> run_serving(const LoadedTrace& t, const ReportOptions
   out.back().notes.push_back(
       "The trace contains no arrival times of requests. The time to the first token is therefore "
       "counted from the start of the step that computes the prompt, and is a lower bound.");
+  if (const auto lacking = std::ranges::count_if(facts.steps, &ServingStepFacts::lacks_gpu_work);
+      lacking > 0)
+    out.back().notes.push_back(
+        fmt::format("{} of {} steps have no GPU work in the trace. They have no step time, and the "
+                    "times of their tokens are unknown.",
+                    lacking, facts.steps.size()));
   std::vector<GapRow> gaps;
   for (std::size_t c = 1; c < kGapCauses; ++c)
     gaps.push_back({static_cast<GapCause>(c), facts.gaps[c], facts.gap_ns[c], facts.span_ns});

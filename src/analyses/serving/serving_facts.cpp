@@ -30,8 +30,7 @@ std::vector<Interval> slice(const IntervalSet& set, std::int64_t start, std::int
 /// Computes the steps of a complete trace.
 class Gatherer {
 public:
-  explicit Gatherer(const LoadedTrace& t)
-      : t_(t), e_(t.trace.events), graphs_(has_graph_launches(t.trace)) {}
+  explicit Gatherer(const LoadedTrace& t) : t_(t), e_(t.trace.events) {}
 
   std::vector<ServingStepFacts> gather() {
     for (const AnnotatedStep& step : annotated_steps(t_.trace)) {
@@ -87,17 +86,6 @@ private:
     waits_ = IntervalSet(std::move(waits));
   }
 
-  /// Returns the server's call that launched the GPU work. For work that a merge with captures put
-  /// below a graph launch, returns the graph launch.
-  [[nodiscard]] EventId launch_of(EventId gpu) const {
-    const EventId call = t_.tree.parent(gpu);
-    if (graphs_)
-      for (EventId at = call; at != kNoEvent; at = t_.tree.parent(at))
-        if (is_runtime(e_.category[at]) && launches_graph(t_.trace.name(at)))
-          return at;
-    return call;
-  }
-
   void find_gpu_work() {
     std::vector<std::vector<Interval>> work(steps_.size());
     first_call_.assign(steps_.size(), {0, 0});
@@ -107,7 +95,7 @@ private:
       if (!is_gpu(e_.category[i]))
         continue;
       all.push_back({e_.ts_ns[i], t_.trace.end_ns(i)});
-      const EventId call = t_.tree.linked(i) ? launch_of(i) : kNoEvent;
+      const EventId call = t_.tree.linked(i) ? launch_of(t_, i) : kNoEvent;
       const std::uint32_t s = call == kNoEvent ? kNoRow : step_of(e_.track[call], e_.ts_ns[call]);
       if (s == kNoRow)
         continue;
@@ -139,12 +127,14 @@ private:
   }
 
   void times() {
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      ServingStepFacts& step = steps_[s];
-      const std::int64_t before =
-          s == 0 ? step.step.start_ns : std::min(steps_[s - 1].end_ns, step.end_ns);
+    std::optional<std::int64_t> last_end; // of the GPU work of all steps so far
+    for (ServingStepFacts& step : steps_) {
+      if (step.gpu_events == 0)
+        continue;
+      const std::int64_t before = std::min(last_end.value_or(step.step.start_ns), step.end_ns);
       step.time_ns = step.end_ns - std::min(std::max(step.step.start_ns, before), step.end_ns);
-      step.period_ns = s == 0 ? step.time_ns : step.end_ns - before;
+      step.period_ns = last_end ? step.end_ns - before : step.time_ns;
+      last_end = std::max(last_end.value_or(step.end_ns), step.end_ns);
     }
   }
 
@@ -185,7 +175,6 @@ private:
   std::map<std::uint32_t, bool> step_tracks_;
   std::vector<Call> first_call_;
   IntervalSet in_steps_, waits_, busy_;
-  bool graphs_ = false;
 };
 
 using Weighted = std::vector<std::pair<double, std::int64_t>>;
@@ -222,7 +211,7 @@ void add_phase(ServingFacts& out, std::string_view phase,
   const auto over = [&](const char* metric, bool counts, auto&& value) {
     Weighted values;
     for (const S* s : steps)
-      values.emplace_back(value(*s), counts && !s->has_counts() ? 0 : 1);
+      values.emplace_back(value(*s), s->gpu_events == 0 || (counts && !s->has_counts()) ? 0 : 1);
     add_metric(out, phase, metric, "steps", std::move(values));
   };
   const auto over_steps = [&](const char* metric, auto&& value) { over(metric, false, value); };
@@ -244,13 +233,14 @@ void add_phase(ServingFacts& out, std::string_view phase,
 /// Returns the times between tokens, by number of the step of the later token. A decoding request
 /// of a step waited since the end of the previous decoding step; at most as many requests as that
 /// step decoded can have done so. Additional requests waited since the end of the previous step
-/// that processed prompts. After a step with unknown requests, both are unknown.
+/// that processed prompts. After a step with unknown requests, or with requests whose GPU work is
+/// not in the trace, both are unknown.
 std::map<std::size_t, Weighted> inter_token_times(const std::vector<ServingStepFacts>& steps) {
   std::map<std::size_t, Weighted> out;
   const ServingStepFacts* decoded = nullptr;
   const ServingStepFacts* prefilled = nullptr;
   for (const ServingStepFacts& step : steps) {
-    if (!step.has_counts()) {
+    if (!step.has_counts() || step.lacks_gpu_work()) {
       decoded = prefilled = nullptr;
       continue;
     }
@@ -313,10 +303,10 @@ void add_metrics(ServingFacts& out, const std::map<std::size_t, Weighted>& betwe
   std::int64_t tokens = 0;
   for (const ServingStepFacts& s : out.steps) {
     first.emplace_back(ns_to_ms(s.end_ns - s.step.start_ns),
-                       s.has_counts() ? s.step.counts.context_requests : 0);
+                       s.has_counts() && s.gpu_events > 0 ? s.step.counts.context_requests : 0);
     if (const auto found = between_tokens.find(s.number); found != between_tokens.end())
       between.insert(between.end(), found->second.begin(), found->second.end());
-    tokens += s.output_tokens();
+    tokens += s.gpu_events > 0 ? s.output_tokens() : 0;
   }
   add_metric(out, "all", "first token, from the start of the step (ms)", "requests",
              std::move(first));

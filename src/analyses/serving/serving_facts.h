@@ -34,9 +34,11 @@ struct ServingStepFacts {
   std::int64_t busy_ns = 0; ///< union of its GPU work
   /// Time without any GPU work, between begin and end of the step's GPU work.
   std::int64_t idle_ns = 0;
-  /// Time from the step's start or the previous step's end, whichever is later, to end_ns.
+  /// Time from the step's start or the end of all earlier steps' GPU work, whichever is later, to
+  /// end_ns. 0 without GPU work.
   std::int64_t time_ns = 0;
-  /// Time from the previous step's end to end_ns; for the first step: time_ns.
+  /// Time from the end of all earlier steps' GPU work to end_ns; for the first step: time_ns. 0
+  /// without GPU work.
   std::int64_t period_ns = 0;
   /// Idle time between the previous steps' GPU work and this step's first GPU work.
   std::int64_t gap_ns = 0;
@@ -45,6 +47,11 @@ struct ServingStepFacts {
 
   /// Returns whether the requests and tokens of prefill and decode are known.
   [[nodiscard]] bool has_counts() const { return !step.counts.phase; }
+  /// Returns whether the step has requests, but the trace does not contain their GPU work: the
+  /// recording ended before it, or events were lost.
+  [[nodiscard]] bool lacks_gpu_work() const {
+    return gpu_events == 0 && phase_of(step.counts) != StepPhase::kIdle;
+  }
   /// Returns the number of requests: one output token per request is assumed. A chunk of a prompt
   /// generates no token, and speculative decoding generates several, but traces record neither.
   [[nodiscard]] std::int64_t output_tokens() const { return step.counts.requests(); }

@@ -21,7 +21,7 @@ std::vector<std::pair<EventId, EventId>> launch_pairs(const LoadedTrace& t) {
   std::vector<std::pair<EventId, EventId>> out;
   for (EventId e = 0; e < t.trace.events.size(); ++e)
     if (t.trace.gpu(e) && t.tree.linked(e))
-      out.emplace_back(t.tree.parent(e), e);
+      out.emplace_back(launch_of(t, e), e);
   return out;
 }
 

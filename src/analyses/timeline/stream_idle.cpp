@@ -25,7 +25,7 @@ using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
 StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
   const Events& e = t.trace.events;
   const auto launched = [&](EventId i) {
-    return t.tree.linked(i) ? e.ts_ns[t.tree.parent(i)] : std::numeric_limits<std::int64_t>::min();
+    return t.tree.linked(i) ? e.ts_ns[launch_of(t, i)] : std::numeric_limits<std::int64_t>::min();
   };
   std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
     return std::tuple(e.ts_ns[a], e.dur_ns[a], launched(a)) <
