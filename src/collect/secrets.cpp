@@ -24,17 +24,37 @@ std::string option_name(std::string name) {
   return name;
 }
 
+/// Replaces the login of each address: https://name:password@host becomes https://***@host.
+std::string masked_logins(std::string_view text) {
+  constexpr std::string_view kScheme = "://";
+  std::string out;
+  for (std::size_t at = text.find(kScheme); at != std::string_view::npos; at = text.find(kScheme)) {
+    out += text.substr(0, at + kScheme.size());
+    text.remove_prefix(at + kScheme.size());
+    // a password may contain the other characters that end a host name
+    const std::size_t login = text.substr(0, text.find_first_of("/ \n\t")).rfind('@');
+    if (login == std::string_view::npos)
+      continue;
+    out += kMask;
+    text.remove_prefix(login);
+  }
+  return out.append(text);
+}
+
 } // namespace
 
 bool is_secret(std::string_view name, std::string_view value) {
   constexpr std::array kParts = {"API_KEY", "ACCESS_KEY", "PRIVATE_KEY"};
-  constexpr std::array kWords = {"TOKEN",    "TOKENS", "SECRET",     "SECRETS",
-                                 "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS",
-                                 "APIKEY",   "PAT",    "CREDENTIAL", "COOKIE"};
+  constexpr std::array kWords = {"TOKEN",      "TOKENS",     "SECRET",      "SECRETS", "PASSWORD",
+                                 "PASSWD",     "PASSPHRASE", "CREDENTIALS", "APIKEY",  "PAT",
+                                 "CREDENTIAL", "COOKIE",     "SSHPASS"};
+  constexpr std::array kLastWords = {"_KEY", "_PWD", "_PASS", "_AUTH"}; // not SSH_AUTH_SOCK
   const std::string text = upper(name);
   if (std::any_of(kParts.begin(), kParts.end(),
                   [&](const char* part) { return text.find(part) != std::string::npos; }) ||
-      text.ends_with("_KEY") || text.ends_with("_PWD"))
+      std::any_of(kLastWords.begin(), kLastWords.end(),
+                  [&](const char* word) { return text.ends_with(word); }) ||
+      text == "PASS" || text == "AUTH")
     return true;
   for (std::size_t at = 0; at <= text.size();) { // MY_HF_TOKEN, HFTOKEN, not TOKENIZERS
     const std::size_t end = std::min(text.find('_', at), text.size());
@@ -45,12 +65,7 @@ bool is_secret(std::string_view name, std::string_view value) {
       return true;
     at = end + 1;
   }
-  const std::size_t scheme = value.find("://"); // https://name:password@host
-  if (scheme == std::string_view::npos)
-    return false;
-  const std::string_view rest = value.substr(scheme + 3);
-  const std::size_t at = rest.find('@');
-  return at != std::string_view::npos && rest.substr(0, at).find('/') == std::string_view::npos;
+  return masked_logins(value) != value;
 }
 
 std::string_view masked_value(std::string_view name, std::string_view value) {
@@ -62,8 +77,8 @@ std::string masked_argument(const std::string& argument) {
   const std::string name = option_name(argument.substr(0, std::min(at, argument.size())));
   if (at == std::string::npos || name.find_first_of(" \n\t") != std::string::npos ||
       !is_secret(name, std::string_view(argument).substr(at + 1)))
-    return argument;
-  return argument.substr(0, at + 1) + std::string(kMask);
+    return masked_logins(argument);
+  return masked_logins(argument.substr(0, at + 1)).append(kMask);
 }
 
 std::vector<std::string> masked_arguments(const std::vector<std::string>& argv) {

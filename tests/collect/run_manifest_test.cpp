@@ -9,14 +9,25 @@ namespace rankscope {
 namespace {
 
 TEST(RunManifest, SecretsAreMaskedAndTheRestIsNot) {
-  for (const char* name : {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "my_password", "OPENAI_API_KEY",
-                           "WANDB_API_KEY", "GITHUB_PAT", "SSH_PRIVATE_KEY", "DB_PWD"})
+  for (const char* name :
+       {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "my_password", "OPENAI_API_KEY", "WANDB_API_KEY",
+        "GITHUB_PAT", "SSH_PRIVATE_KEY", "DB_PWD", "DB_PASS", "SSHPASS", "REDIS_AUTH", "pass"})
     EXPECT_TRUE(is_secret(name, "x")) << name;
-  for (const char* name : {"PATH", "NCCL_DEBUG", "PWD", "OLDPWD", "KEYBOARD",
-                           "TOKENIZERS_PARALLELISM", "SECRETARY", "MONKEY"})
+  for (const char* name :
+       {"PATH", "NCCL_DEBUG", "PWD", "OLDPWD", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY",
+        "MONKEY", "BYPASS", "COMPASS", "AUTHOR", "SSH_AUTH_SOCK", "DB_PASSES"})
     EXPECT_FALSE(is_secret(name, "x")) << name;
   EXPECT_TRUE(is_secret("HTTPS_PROXY", "http://me:pw@proxy:80"));
   EXPECT_FALSE(is_secret("HTTPS_PROXY", "http://proxy:80/a@b"));
+  EXPECT_TRUE(is_secret("INDEX", "https://a.org/simple https://bob:pw@b.org/simple"));
+  EXPECT_TRUE(is_secret("INDEX", "https://a.org,https://bob:pw@b.org/simple"));
+  EXPECT_FALSE(is_secret("INDEX", "https://a.org git@b.org"));
+  EXPECT_EQ(masked_argument("https://u:pw@h/x"), "https://***@h/x");
+  EXPECT_EQ(masked_argument("https://u:p@w@h/x?token=y"), "https://***@h/x?token=***");
+  EXPECT_EQ(masked_argument("curl http://a/b ftp://u:pw@h; wget https://u:pw@h/c=d"),
+            "curl http://a/b ftp://***@h; wget https://***@h/c=d");
+  EXPECT_EQ(masked_argument("--url=https://u:pw@h/x"), "--url=***");
+  EXPECT_EQ(masked_argument("https://h/a@b"), "https://h/a@b");
   EXPECT_EQ(masked_argument("HF_TOKEN=abc"), "HF_TOKEN=***");
   EXPECT_EQ(masked_argument("--api-key=abc"), "--api-key=***");
   EXPECT_EQ(masked_argument("--size=3"), "--size=3");
@@ -25,6 +36,8 @@ TEST(RunManifest, SecretsAreMaskedAndTheRestIsNot) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(masked_arguments({"x", "--password", "hunter2", "--size", "3", "--hf-token", "-v"}),
             (Words{"x", "--password", "***", "--size", "3", "--hf-token", "-v"})); // HA-B24
+  EXPECT_EQ(masked_arguments({"x", "--db-pass", "hunter2", "--url", "https://u:pw@h/x"}),
+            (Words{"x", "--db-pass", "***", "--url", "https://***@h/x"}));
   JsonWriter json;
   json.begin_object();
   write_environment(json, "e", {"B=2", "A_TOKEN=hidden", "=C:", "A=x=y"});
