@@ -139,12 +139,15 @@ private:
     return {};
   }
 
-  /// Reads energy and metric of a run.
+  /// Reads energy and metric of a run. An incomplete log has no metric: the lines that are lost may
+  /// differ from the others.
   void measure(SummaryRow& row) const {
     if (row.outcome->status != RunStatus::kSuccess)
       return;
     add_run_energy(row);
-    if (metric_)
+    const bool is_complete = row.outcome->check.lost_output.empty();
+    ctx_.partial = ctx_.partial || !is_complete;
+    if (metric_ && is_complete)
       row.metric = metric_of_log(row.run->folder + "/run_output.log", *metric_);
   }
 
@@ -185,6 +188,7 @@ private:
     row.outcome->seconds = earlier.saved.seconds;
     row.outcome->findings = earlier.saved.findings;
     row.outcome->took_effect = earlier.saved.took_effect;
+    row.outcome->check.lost_output = earlier.saved.lost_output;
     row.outcome->energy = earlier.saved.energy;
     measure(row);
     return true;
@@ -460,8 +464,9 @@ private:
     const auto found = static_cast<std::size_t>(std::count_if(
         rows_.begin(), rows_.end(), [](const SummaryRow& row) { return row.metric.has_value(); }));
     if (const std::size_t done = successes(); found < done)
-      warn(fmt::format("--metric: run_output.log contains no value in {} of {} run{}", done - found,
-                       done, done == 1 ? "" : "s"));
+      warn(fmt::format("--metric: no value in {} of {} run{}: run_output.log has no match or is "
+                       "incomplete",
+                       done - found, done, done == 1 ? "" : "s"));
   }
 
   Result<FinishedSweep> finish() {

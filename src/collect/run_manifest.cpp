@@ -143,6 +143,8 @@ SavedRun read_run_manifest(const std::string& path) {
     out.exit_code = 0;
   if (root["took_effect"].get(out.took_effect) != simdjson::SUCCESS)
     out.took_effect = true;
+  if (root["lost_output"].get(word) == simdjson::SUCCESS)
+    out.lost_output = word;
   if (double value = 0; root["joules"].get(value) == simdjson::SUCCESS)
     out.energy.joules = value;
   if (double value = 0; root["host_joules"].get(value) == simdjson::SUCCESS)

@@ -45,6 +45,7 @@ struct SavedRun {
   std::int64_t exit_code = 0;
   std::vector<std::string> findings;
   bool took_effect = true;
+  std::string lost_output; ///< why run_output.log is incomplete; "" = it is complete
   SampledEnergy energy;
   std::map<std::string, std::string> parameters;
   std::vector<std::string> argv;                            ///< secrets masked

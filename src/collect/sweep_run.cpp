@@ -102,6 +102,7 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
   }
   json.texts("findings", outcome.findings);
   json.boolean("took_effect", outcome.took_effect);
+  json.text("lost_output", outcome.check.lost_output);
   if (outcome.energy.joules)
     json.number("joules", *outcome.energy.joules);
   if (outcome.energy.host_joules)

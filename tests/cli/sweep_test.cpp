@@ -1,5 +1,6 @@
 // Tests rankscope sweep with small workloads: the documented tree, the environment of a run, all
 // kinds of ends, and continuing an ended sweep.
+#include "file_size_limit.h"
 #include "os/process.h"
 #include "run_binary.h"
 #include "temp_folder.h"
@@ -297,6 +298,29 @@ TEST_F(SweepRuns, NoVerdictOverSettingsThatDidNotTakeEffect) {
   EXPECT_NE(r.out.find("did not use the value that was set. 256thread_28ch and 256thread_56ch."),
             std::string::npos)
       << r.out;
+}
+
+TEST_F(SweepRuns, AnIncompleteLogHasNoMetric) {
+  const SweepWords flags = {"-c",       "28,42",          "-t",       "256", "--repeats", "2",
+                            "--metric", "step ([0-9.]+)", "--no-echo"};
+  // the value at the end of the log of 28 channels is lost
+  const std::string script = "echo step 1; [ $NCCL_MAX_NCHANNELS != 28 ] || seq 9999; "
+                             "echo step 99";
+  test::RunResult r;
+  {
+    const test::FileSizeLimit limit(16384);
+    r = sweep(flags, script);
+  }
+  const auto again = sweep(flags, script);
+  for (const auto& result : {r, again}) {
+    EXPECT_EQ(result.code, 4) << result.err;
+    EXPECT_EQ(result.out.find("is best"), std::string::npos) << result.out;
+    EXPECT_NE(result.err.find("--metric: no value in 2 of 4 runs"), std::string::npos)
+        << result.err;
+    EXPECT_NE(read("metrics.csv").find("256thread_28ch,1,,"), std::string::npos)
+        << read("metrics.csv");
+  }
+  EXPECT_NE(again.err.find("done in an earlier run"), std::string::npos) << again.err;
 }
 
 // HA-B28: if --env sets a variable that the sweep varies, all runs would be equal.
