@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
@@ -34,9 +35,21 @@ std::string_view word_of(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t\r"));
 }
 
+/// Returns "HOST:PID" of a line that begins with "HOST:PID:TID [GPU] "; empty for other lines.
+/// `head` is the text before "NCCL INFO".
+std::string_view process_of(std::string_view head) {
+  head = head.substr(0, head.rfind(" ["));
+  if (const std::size_t blank = head.find_last_of(" \t"); blank != std::string_view::npos)
+    head.remove_prefix(blank + 1);
+  const std::size_t thread = head.rfind(':');
+  if (thread == std::string_view::npos || thread == 0 || !number_before(head, thread))
+    return {};
+  return head.substr(0, thread);
+}
+
 } // namespace
 
-void NcclFacts::read_line(std::string_view line) {
+void NcclFacts::read_line(std::string_view line, const std::string& source) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' '))
     line.remove_suffix(1);
   for (const std::string_view name : {"RCCL", "NCCL"}) // "RCCL version 2.22.3-develop:abc"
@@ -70,7 +83,9 @@ void NcclFacts::read_line(std::string_view line) {
     std::string_view value = text.substr(at + kSet.size());
     if (value.ends_with('.'))
       value.remove_suffix(1);
-    environment[std::string(text.substr(0, at))] = value;
+    const std::string_view process = process_of(line.substr(0, info));
+    environment[std::string(text.substr(0, at))][std::string(value)].insert(
+        process.empty() ? source : std::string(process));
   } else if (const std::size_t coll = text.find(" coll channels"); coll != std::string_view::npos) {
     if (const auto n = number_before(text, coll)) {
       channels = std::min(channels.value_or(*n), *n);
@@ -83,7 +98,7 @@ void NcclFacts::read_line(std::string_view line) {
 
 void NcclFacts::read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string line;
+  const std::string source = std::filesystem::path(path).filename().string();
   std::array<char, kNcclLogLongestLine> buffer;
   bool within = false; // inside a line that is too long
   while (in.getline(buffer.data(), buffer.size()) || in.gcount() > 0) {
@@ -91,7 +106,7 @@ void NcclFacts::read_file(const std::string& path) {
     if (cut)
       in.clear();
     if (!within)
-      read_line({buffer.data()});
+      read_line({buffer.data()}, source);
     within = cut;
   }
 }
@@ -110,31 +125,43 @@ SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting) {
     return out;
   }
   using Kind = SettingCheck::Kind;
+  std::set<std::string> all;
+  for (const auto& [name, values] : seen.environment)
+    for (const auto& [value, processes] : values)
+      all.insert(processes.begin(), processes.end());
   for (const auto& [parameter, changes] : setting.environment) {
     std::vector<std::string> names;
-    bool read = false;
-    for (const auto& [name, value] : changes) {
+    std::set<std::string> unread = all; // processes that read no variable of the parameter
+    for (const auto& [name, requested] : changes) {
       if (name.find("CCL_") == std::string::npos)
         continue;
       names.push_back(name);
       const auto at = seen.environment.find(name);
       if (at == seen.environment.end())
         continue;
-      read = true;
-      if (at->second != value)
-        out.differences.push_back({Kind::kValue, name, value, at->second});
+      for (const auto& [value, processes] : at->second) {
+        for (const std::string& process : processes)
+          unread.erase(process);
+        if (value != requested)
+          out.differences.push_back({Kind::kValue, name, requested, value, processes, all.size()});
+      }
     }
-    if (!read && !names.empty() && !seen.environment.empty())
+    if (!names.empty() && !unread.empty())
       out.differences.push_back(
           {Kind::kUnread, fmt::format("{}", fmt::join(names, ", ")),
-           fmt::format("{} {}", parameter, *setting.configuration.text(parameter)), ""});
+           fmt::format("{} {}", parameter, *setting.configuration.text(parameter)), "", unread,
+           all.size()});
   }
   const auto wanted = setting.configuration.channels();
   if (wanted && seen.channels && (*seen.channels != *wanted || *seen.most_channels != *wanted))
-    out.differences.push_back({Kind::kChannelCount, "channels", std::to_string(*wanted),
+    out.differences.push_back({Kind::kChannelCount,
+                               "channels",
+                               std::to_string(*wanted),
                                *seen.channels == *seen.most_channels
                                    ? std::to_string(*seen.channels)
-                                   : fmt::format("{} to {}", *seen.channels, *seen.most_channels)});
+                                   : fmt::format("{} to {}", *seen.channels, *seen.most_channels),
+                               {},
+                               0});
   out.warnings = seen.warnings;
   return out;
 }

@@ -10,6 +10,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ranges>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -93,8 +96,8 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
       json.integer("most_channels", *seen.most_channels);
     }
     json.begin_object("environment");
-    for (const auto& [name, value] : seen.environment)
-      json.text(name, value);
+    for (const auto& [name, values] : seen.environment)
+      json.text(name, fmt::format("{}", fmt::join(std::views::keys(values), ", ")));
     json.end_object();
     json.end_object();
   } else {
@@ -113,13 +116,16 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
 }
 
 NcclFacts read_library_logs(const std::string& folder) {
-  NcclFacts out;
+  std::set<std::string> paths; // in the same order on each file system
   std::error_code ec;
   for (const auto& entry : fs::directory_iterator(folder, ec)) {
     const std::string name = entry.path().filename().string();
     if (name == "run_output.log" || (name.starts_with("nccl_debug.") && name.ends_with(".log")))
-      out.read_file(entry.path().string());
+      paths.insert(entry.path().string());
   }
+  NcclFacts out;
+  for (const std::string& path : paths)
+    out.read_file(path);
   return out;
 }
 

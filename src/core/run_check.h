@@ -4,6 +4,8 @@
 
 #include "core/energy_doubt.h"
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@ struct SettingCheck {
   enum class Kind {
     kValue,        ///< the value that the library read for a variable differs from the requested
                    ///< value
-    kUnread,       ///< the library read no variable of the parameter
+    kUnread,       ///< processes of the run read no variable of the parameter
     kChannelCount, ///< the number of channels that the library used differs from the requested
                    ///< number
   };
@@ -23,6 +25,8 @@ struct SettingCheck {
     std::string name;  ///< the variable; for kUnread all variables of the parameter
     std::string asked; ///< the requested value; for kUnread: the parameter and its value
     std::string used;  ///< "" for kUnread
+    std::set<std::string> processes; ///< those with the difference; empty for kChannelCount
+    std::size_t all_processes = 0;   ///< number of processes that read any variable
   };
   bool silent = false; ///< a setting was requested, but the library wrote no line to the log
   std::vector<Difference> differences;

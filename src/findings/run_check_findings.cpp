@@ -16,14 +16,18 @@ Finding other_value(const std::string& run, const SettingCheck::Difference& d) {
   const std::string name = brief(d.name, kVariableWidth);
   const std::string asked = brief(d.asked, kValueWidth);
   const std::string used = brief(d.used, kValueWidth);
+  const bool some = d.processes.size() < d.all_processes;
+  const std::string where =
+      some ? fmt::format(" in {} of {} processes", d.processes.size(), d.all_processes) : "";
+  const std::string log = some ? "The log of process " + *d.processes.begin() : "The library's log";
   switch (d.kind) {
   case SettingCheck::Kind::kValue:
-    set_headline(out, fmt::format("{} was {}, not {}", name, used, asked));
-    out.evidence = fmt::format("The library's log has {} of {}", d.used, d.name);
+    set_headline(out, fmt::format("{} was {}{}, not {}", name, used, where, asked));
+    out.evidence = fmt::format("{} has {} of {}", log, d.used, d.name);
     break;
   case SettingCheck::Kind::kUnread:
-    set_headline(out, fmt::format("{}: the library did not read {}", asked, name));
-    out.evidence = "Its log lists other variables";
+    set_headline(out, fmt::format("{}: the library did not read {}{}", asked, name, where));
+    out.evidence = log + " lists other variables";
     break;
   case SettingCheck::Kind::kChannelCount:
     set_headline(out, fmt::format("{} channels were used, not {}", used, asked));

@@ -23,6 +23,15 @@ bool nothing_said(const SettingCheck& check) {
   return !check.silent && check.took_effect() && check.warnings.empty();
 }
 
+/// Returns the log of a process of rank `rank` that read these channels; 0 = none.
+std::string log_of_rank(int rank, int channels) {
+  const std::string head = "h1:" + std::to_string(100 + rank) + ":7 [0] NCCL INFO ";
+  return (channels == 0 ? ""
+                        : head + "NCCL_MAX_NCHANNELS set by environment to " +
+                              std::to_string(channels) + ".\n") +
+         head + "NCCL_NTHREADS set by environment to 256.\n";
+}
+
 /// Returns "NAME: ASKED, USED" for each difference.
 std::vector<std::string> differences(const SettingCheck& check) {
   std::vector<std::string> out;
@@ -47,8 +56,9 @@ TEST(NcclLog, FactsOfALog) {
   EXPECT_TRUE(f.found);
   EXPECT_EQ(f.library, "NCCL");
   EXPECT_EQ(f.version, "2.21.5+cuda12.4");
-  EXPECT_EQ(f.environment.at("NCCL_MAX_NCHANNELS"), "28");
-  EXPECT_EQ(f.environment.at("NCCL_NTHREADS"), "256");
+  using Values = std::map<std::string, std::set<std::string>>;
+  EXPECT_EQ(f.environment.at("NCCL_MAX_NCHANNELS"), (Values{{"28", {"node1:100"}}}));
+  EXPECT_EQ(f.environment.at("NCCL_NTHREADS"), (Values{{"256", {"node1:100"}}}));
   EXPECT_EQ(f.channels, 28);
   EXPECT_EQ(f.most_channels, 28);
   EXPECT_EQ(f.ranks, 8);
@@ -68,7 +78,7 @@ TEST(NcclLog, ASettingThatDidNotTakeEffectIsSaid) {
   EXPECT_EQ(differences(check_setting(f, setting(256, 56))),
             (std::vector<std::string>{"NCCL_MAX_NCHANNELS: 56, 28", "channels: 56, 28"}));
   NcclFacts fewer = f;
-  fewer.environment["NCCL_MAX_NCHANNELS"] = "56";
+  fewer.environment["NCCL_MAX_NCHANNELS"] = {{"56", {"node1:100"}}};
   fewer.channels = 24;
   fewer.most_channels = 32;
   EXPECT_EQ(differences(check_setting(fewer, setting(256, 56))),
@@ -77,6 +87,34 @@ TEST(NcclLog, ASettingThatDidNotTakeEffectIsSaid) {
   unread.environment.erase("NCCL_NTHREADS");
   EXPECT_EQ(differences(check_setting(unread, setting(256, 28))),
             std::vector<std::string>{"RCCL_THREADS_PER_BLOCK, NCCL_NTHREADS: threads 256, "});
+}
+
+// Each process of a run needs the value, whichever log is read last.
+TEST(NcclLog, OneProcessWithAnotherValueOrWithoutAValueIsFound) {
+  for (int wrong = 0; wrong < 8; ++wrong)
+    for (const int channels : {8, 0}) {
+      std::string text;
+      for (int rank = 0; rank < 8; ++rank)
+        text += log_of_rank(rank, rank == wrong ? channels : 28);
+      const SettingCheck check = check_setting(facts_of(text), setting(256, 28));
+      ASSERT_EQ(check.differences.size(), 1U) << wrong << " " << channels;
+      const SettingCheck::Difference& d = check.differences.front();
+      EXPECT_EQ(d.used, channels == 0 ? "" : "8");
+      EXPECT_EQ(d.processes, std::set<std::string>{"h1:" + std::to_string(100 + wrong)});
+      EXPECT_EQ(d.all_processes, 8U);
+    }
+}
+
+TEST(NcclLog, NamesOfProcesses) {
+  // with a time or a tag before, and without a process
+  const NcclFacts f =
+      facts_of("[2025-01-02 03:04:05] h:12:13 [1] NCCL INFO A set by environment to 1\n"
+               "[rank0]: h:12:13 [1] NCCL INFO A set by environment to 1\n"
+               "[0] NCCL INFO A set by environment to 1\n"
+               "NCCL INFO A set by environment to 1\n");
+  const std::set<std::string>& processes = f.environment.at("A").at("1");
+  EXPECT_TRUE(processes.contains("h:12"));
+  EXPECT_EQ(processes.size(), 2U); // the other lines belong to the file
 }
 
 TEST(NcclLog, NoLibraryIsSaidUnlessNothingWasAskedOfIt) {

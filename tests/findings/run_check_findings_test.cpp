@@ -17,9 +17,9 @@ TEST(RunCheckFindings, NothingIsSaidOfAnOrdinaryRun) {
 TEST(RunCheckFindings, WhatTheLibraryUsed) {
   using Kind = SettingCheck::Kind;
   RunCheck check;
-  check.library.differences = {{Kind::kValue, "NCCL_ALGO", "Ring", "Tree"},
-                               {Kind::kUnread, "NCCL_NTHREADS", "threads 256", ""},
-                               {Kind::kChannelCount, "channels", "56", "24 to 32"}};
+  check.library.differences = {{Kind::kValue, "NCCL_ALGO", "Ring", "Tree", {"h:1"}, 1},
+                               {Kind::kUnread, "NCCL_NTHREADS", "threads 256", "", {"h:1"}, 1},
+                               {Kind::kChannelCount, "channels", "56", "24 to 32", {}, 0}};
   check.library.warnings = {"Cuda failure", "no P2P"};
   const std::vector<Finding> found = run_check_findings("a", check);
   ASSERT_EQ(found.size(), 5U);
@@ -28,7 +28,8 @@ TEST(RunCheckFindings, WhatTheLibraryUsed) {
   EXPECT_EQ(found[0].sentence(),
             "NCCL_ALGO was Tree, not Ring. The library's log has Tree of NCCL_ALGO.");
   EXPECT_EQ(found[1].sentence(),
-            "threads 256: the library did not read NCCL_NTHREADS. Its log lists other variables.");
+            "threads 256: the library did not read NCCL_NTHREADS. The library's log lists other "
+            "variables.");
   EXPECT_EQ(found[2].headline, "24 to 32 channels were used, not 56");
   EXPECT_EQ(found[3].rule, "library-warning");
   EXPECT_EQ(found[3].sentence(), "The library warned. Cuda failure.");
@@ -36,6 +37,21 @@ TEST(RunCheckFindings, WhatTheLibraryUsed) {
   RunCheck silent;
   silent.library.silent = true;
   EXPECT_EQ(run_check_findings("a", silent).at(0).rule, "unconfirmed-setting");
+}
+
+TEST(RunCheckFindings, WhichProcessesHaveOtherValues) {
+  using Kind = SettingCheck::Kind;
+  RunCheck check;
+  check.library.differences = {
+      {Kind::kValue, "NCCL_ALGO", "Ring", "Tree", {"h1:6"}, 8},
+      {Kind::kUnread, "NCCL_NTHREADS", "threads 256", "", {"h1:1", "h1:2"}, 8}};
+  EXPECT_EQ(
+      sentences(check),
+      (std::vector<std::string>{
+          "NCCL_ALGO was Tree in 1 of 8 processes, not Ring. The log of process h1:6 has Tree "
+          "of NCCL_ALGO.",
+          "threads 256: the library did not read NCCL_NTHREADS in 2 of 8 processes. The log "
+          "of process h1:1 lists other variables."}));
 }
 
 TEST(RunCheckFindings, WhatTheRunLeft) {
@@ -78,7 +94,7 @@ TEST(RunCheckFindings, LongNamesFit) {
   const std::string name(200, 'x');
   for (const auto kind :
        {SettingCheck::Kind::kValue, SettingCheck::Kind::kUnread, SettingCheck::Kind::kChannelCount})
-    check.library.differences.push_back({kind, name, name, name});
+    check.library.differences.push_back({kind, name, name, name, {name}, 2});
   for (const Finding& f : run_check_findings(name, check))
     EXPECT_LE(f.headline.size(), kHeadlineWidth) << f.headline;
 }
