@@ -260,10 +260,18 @@ private:
     return requests_for(shared, {{plan_.folder, ""}}, "", true).front();
   }
 
+  /// Returns whether the library used the setting in each run so far.
+  [[nodiscard]] bool took_effect(std::size_t setting) const {
+    return std::ranges::none_of(rows_, [setting](const SummaryRow& row) {
+      return row.run->setting == setting && row.outcome && !row.outcome->took_effect;
+    });
+  }
+
   /// Returns whether the run counts for its setting: it succeeded, and the library used the
-  /// requested values.
-  static bool counts(const SummaryRow& row) {
-    return row.outcome && row.outcome->status == RunStatus::kSuccess && row.outcome->took_effect;
+  /// setting in each run.
+  [[nodiscard]] bool counts(const SummaryRow& row) const {
+    return row.outcome && row.outcome->status == RunStatus::kSuccess &&
+           took_effect(row.run->setting);
   }
 
   /// Calls analyze_sweep() without the traces of runs for which counts() is false.
@@ -314,11 +322,9 @@ private:
   /// Returns the settings that the library did not use in at least one run.
   [[nodiscard]] std::vector<std::string> not_effective() const {
     std::vector<std::string> labels;
-    for (const SummaryRow& row : rows_)
-      if (const std::string& label = row.setting->configuration.label;
-          row.outcome && !row.outcome->took_effect &&
-          std::find(labels.begin(), labels.end(), label) == labels.end())
-        labels.push_back(label);
+    for (std::size_t i = 0; i < request_.settings.size(); ++i)
+      if (!took_effect(i))
+        labels.push_back(request_.settings[i].configuration.label);
     return labels;
   }
 
@@ -369,6 +375,10 @@ private:
           RS_CHECK(run_row(i));
       if (stopped_)
         break;
+      if (!took_effect(request_.default_setting)) {
+        say("the search ends: its default is left out");
+        break;
+      }
       const auto values = round_values(round);
       if (!values) {
         warn(values.error().message());
@@ -393,9 +403,11 @@ private:
     std::vector<std::string> labels;
     for (const SweepSetting& setting : request_.settings)
       labels.push_back(setting.configuration.label);
-    search_finding_ = not_ranked_ ? *not_ranked_
-                                  : search_finding(race, labels, request_.default_setting,
-                                                   {unit_, request_.higher_is_better});
+    if (not_ranked_)
+      search_finding_ = not_ranked_;
+    else if (took_effect(request_.default_setting))
+      search_finding_ = search_finding(race, labels, request_.default_setting,
+                                       {unit_, request_.higher_is_better});
     // runs that the race left out do not belong to the sweep
     std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
     return {};

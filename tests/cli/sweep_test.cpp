@@ -300,6 +300,31 @@ TEST_F(SweepRuns, NoVerdictOverSettingsThatDidNotTakeEffect) {
       << r.out;
 }
 
+// A setting that the library did not use in one of three runs is left out with all its runs.
+TEST_F(SweepRuns, ASettingIsEitherRankedOrLeftOut) {
+  const std::string script =
+      "n=$1; [ $1$2 != 283 ] || n=8; echo \"h:1:1 [0] NCCL INFO NCCL_MAX_NCHANNELS set by "
+      "environment to $n.\"; echo 'h:1:1 [0] NCCL INFO NCCL_NTHREADS set by environment to 256.'; "
+      "echo step $1.$2 ms";
+  SweepWords words = {"sweep", "-o",        out(),  "-c",       "28,42,56",       "-t",
+                      "256",   "--repeats", "3",    "--metric", "step ([0-9.]+)", "--",
+                      "sh",    "-c",        script, "sh",       "{channels}",     "{repeat}"};
+  auto r = test::run_binary(words);
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.out.find("256thread_42ch is best: 42.2. "), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("did not use the value that was set. 256thread_28ch."), std::string::npos)
+      << r.out;
+  EXPECT_EQ(r.out.find("256thread_28ch is"), std::string::npos) << r.out;
+  // the same runs as a search, of which this setting is the default
+  words.insert(words.begin() + 1, "--search");
+  r = test::run_binary(words);
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("the search ends: its default is left out"), std::string::npos) << r.err;
+  EXPECT_EQ(r.out.find("recommended"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("did not use the value that was set. 256thread_28ch."), std::string::npos)
+      << r.out;
+}
+
 TEST_F(SweepRuns, AnIncompleteLogHasNoMetric) {
   const SweepWords flags = {"-c",       "28,42",          "-t",       "256", "--repeats", "2",
                             "--metric", "step ([0-9.]+)", "--no-echo"};
