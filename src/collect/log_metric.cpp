@@ -42,36 +42,38 @@ bool apply_prefix(std::string_view word, LogMetric& metric) {
   return skip.has_value();
 }
 
-/// Finds the first match in a line. A match counts in the piece that contains its begin in the
-/// first half, so that it is not cut off unless it is longer than half a piece.
-bool find_in_line(std::string_view line, const std::regex& expression, std::cmatch& match) {
+/// Calls `add` with each number that group 1 matches in a line. A match counts in the piece that
+/// contains its begin in the first half, so that it is not cut off unless it is longer than half a
+/// piece.
+template <typename Add>
+void add_numbers(std::string_view line, const std::regex& expression, const Add& add) {
   namespace flags = std::regex_constants;
+  std::cmatch match;
+  std::size_t from = 0; // the end of the previous match
   for (std::size_t at = 0;; at += kPiece / 2) {
-    const std::string_view piece = line.substr(at, kPiece);
-    const bool is_last = at + piece.size() == line.size();
-    auto how = flags::match_default;
-    if (at > 0)
-      how |= flags::match_prev_avail | flags::match_not_bol;
-    if (!is_last)
-      how |= flags::match_not_eol;
-    if (std::regex_search(piece.data(), piece.data() + piece.size(), match, expression, how) &&
-        (is_last || static_cast<std::size_t>(match.position(0)) < kPiece / 2))
-      return true;
+    const std::size_t end = std::min(at + kPiece, line.size());
+    const bool is_last = end == line.size();
+    const std::size_t begins_end = is_last ? end : at + kPiece / 2;
+    for (from = std::max(from, at); from < begins_end;) {
+      auto how = flags::match_default;
+      if (from > 0)
+        how |= flags::match_prev_avail | flags::match_not_bol;
+      if (!is_last)
+        how |= flags::match_not_eol;
+      const char* const text = line.data();
+      if (!std::regex_search(text + from, text + end, match, expression, how))
+        break;
+      const auto begin = static_cast<std::size_t>(match[0].first - text);
+      if (begin >= begins_end)
+        break; // the next piece contains more of this match
+      const std::string_view group(match[1].first, static_cast<std::size_t>(match[1].length()));
+      if (const auto number = leading_number(group); number && number->length == group.size())
+        add(number->value);
+      from = std::max(static_cast<std::size_t>(match[0].second - text), begin + 1);
+    }
     if (is_last)
-      return false;
+      return;
   }
-}
-
-/// Returns the number of the first match; empty without a match or a number.
-std::optional<double> number_in(std::string_view line, const std::regex& expression) {
-  std::cmatch m;
-  if (!find_in_line(line, expression, m))
-    return std::nullopt;
-  const std::string_view text(m[1].first, static_cast<std::size_t>(m[1].length()));
-  const auto number = leading_number(text);
-  if (!number || number->length != text.size())
-    return std::nullopt;
-  return number->value;
 }
 
 double metric_of(std::vector<double> values, MetricKind kind) {
@@ -116,8 +118,10 @@ std::optional<double> metric_of_log(const std::string& path, const LogMetric& me
   std::vector<double> values;
   std::size_t found = 0;
   const auto take_line = [&](std::string_view line, std::string_view) {
-    if (const auto value = number_in(line, metric.expression); value && found++ >= metric.skip)
-      values.push_back(*value);
+    add_numbers(line, metric.expression, [&](double value) {
+      if (found++ >= metric.skip)
+        values.push_back(value);
+    });
   };
   LineSplitter lines;
   std::string buffer(std::size_t{1} << 18, '\0');

@@ -23,10 +23,10 @@ struct LogMetric {
 /// kUsage when the text is not an expression or has no group for the number.
 Result<LogMetric> parse_log_metric(const std::string& text);
 
-/// Returns the metric over the numbers that group 1 matches, the first number of each line. A
-/// carriage return ends a line too. In a line longer than 4 KiB, a match that is longer than 2 KiB
-/// may not be found. Only the first MiB of a line is searched. Returns empty when no number is left
-/// after the skipped ones. Memory: 8 bytes per number.
+/// Returns the metric over all numbers that group 1 matches, in the order of the log. A carriage
+/// return ends a line too. In a line longer than 4 KiB, a match that is longer than 2 KiB may not
+/// be found. Only the first MiB of a line is searched. Returns empty when no number is left after
+/// the skipped ones. Memory: 8 bytes per number.
 [[nodiscard]] std::optional<double> metric_of_log(const std::string& path, const LogMetric& metric);
 
 } // namespace rankscope
