@@ -3,6 +3,7 @@
 #include "findings/compose.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -10,9 +11,14 @@ namespace {
 
 constexpr std::size_t kSettingWidth = 40;
 
+/// Returns " ms per step", or "" for a metric without a unit.
+std::string unit_suffix(const SettingMetric& metric) {
+  return metric.unit.empty() ? "" : " " + metric.unit;
+}
+
 /// Returns "12.3 ms per step" or "12.3".
 std::string setting_value(double value, const SettingMetric& metric) {
-  return number3(value) + (metric.unit.empty() ? "" : " " + metric.unit);
+  return number3(value) + unit_suffix(metric);
 }
 
 /// Returns kMs for times; there is no Unit for energy and user-defined metrics.
@@ -82,9 +88,13 @@ Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
                         ? fmt::format("{} is {} {} than {}", label, difference,
                                       metric.higher_is_better ? "lower" : "higher", best)
                         : fmt::format("{} takes {} longer than {}", label, difference, best));
-  out.evidence =
-      fmt::format("{} {}; {} against {}", level_text(verdict.comparisons), range3(other.worse),
-                  number3(other.mean), setting_value(verdict.best.mean, metric));
+  double finest = other.worse.difference; // its decimals show the difference of the two means
+  for (const double mean : {other.mean, verdict.best.mean})
+    if (mean != 0)
+      finest = std::min(finest, std::fabs(mean));
+  out.evidence = fmt::format("{} {}; {} against {}{}", level_text(verdict.comparisons),
+                             range3(other.worse), number3(other.mean, finest),
+                             number3(verdict.best.mean, finest), unit_suffix(metric));
   return out;
 }
 

@@ -42,6 +42,22 @@ TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
             "No setting differs significantly from a (best mean)");
 }
 
+// Before, 105.5 against 85.5 was "106 against 85.5", which contradicts the difference.
+TEST(SettingFindings, TheTwoMeansShowTheDifference) {
+  const auto evidence = [](double worse, double best) {
+    const auto runs = [](const char* label, double mean) {
+      return RepeatedSetting{
+          label,
+          {{1, mean * 0.99}, {2, mean}, {3, mean * 1.01}, {4, mean * 1.01}, {5, mean * 0.99}}};
+    };
+    return setting_findings({runs("a", worse), runs("b", best)}, kSteps).at(1).evidence;
+  };
+  EXPECT_NE(evidence(105.5, 85.5).find("; 105.5 against 85.5 ms per step"), std::string::npos)
+      << evidence(105.5, 85.5);
+  EXPECT_NE(evidence(200.25, 0.5).find("; 200.250 against 0.500 ms per step"), std::string::npos)
+      << evidence(200.25, 0.5);
+}
+
 // c - b is 2.0 with little scatter, but only a, whose runs scatter, is tested against both.
 TEST(SettingFindings, OnlyTheBestIsTestedAgainstTheOthers) {
   const RepeatedSetting a{"a", {{1, 60}, {2, 140}, {3, 90}, {4, 114}}};
