@@ -37,8 +37,24 @@ std::string without_templates(std::string_view name) {
 }
 
 bool is_attention(std::string_view lower) {
-  return any_of(lower, {"attention", "attn", "flash_fwd", "flash_bwd", "fmha", "flashinfer",
-                        "mla_decode", "mla_prefill", "paged_decode", "reduce_segments"});
+  return any_of(lower, {"attention", "attn", "flash_fwd", "flash_bwd", "fmha", "mla_decode",
+                        "mla_prefill", "paged_decode", "reduce_segments",
+                        // FlashInfer, whose other kernels are not attention
+                        "withkvcache", "withpagedkvcache", "withraggedkvcache", "mergestate",
+                        // Triton kernels of vLLM, SGLang and AITER
+                        "fwd_kernel_stage", "fwd_grouped_kernel_stage", "bwd_kernel_dq", "dkdv"});
+}
+
+/// Returns whether a name contains "norm", but not of the normal distribution: "normal_".
+bool is_norm(std::string_view lower) {
+  constexpr std::string_view kNorm = "norm";
+  constexpr std::string_view kNormal = "normal"; // not "normalize"
+  for (std::size_t at = 0; (at = lower.find(kNorm, at)) != std::string_view::npos; ++at)
+    if (const std::string_view rest = lower.substr(at);
+        !rest.starts_with(kNormal) || (rest.size() > kNormal.size() &&
+                                       rest[kNormal.size()] >= 'a' && rest[kNormal.size()] <= 'z'))
+      return true;
+  return false;
 }
 
 /// Returns whether a name is that of a matrix product that parse_gemm_kernel() does not accept,
@@ -60,11 +76,15 @@ KernelFamily kernel_family(std::string_view name) {
   if (is_communication_name(name))
     return KernelFamily::kCommunication;
   const std::string lower = lowercase(name);
-  if (is_attention(lower))
-    return KernelFamily::kAttention;
-  if (is_gemm_kernel(name) || is_other_product(lower))
-    return KernelFamily::kGemm;
-  if (any_of(lower, {"norm"}))
+  // TorchInductor names a kernel after its operators, also after those that are only its inputs
+  const bool is_pointwise = lower.starts_with("triton_poi");
+  if (!is_pointwise && !lower.starts_with("triton_red") && !lower.starts_with("triton_per")) {
+    if (is_attention(lower))
+      return KernelFamily::kAttention;
+    if (is_gemm_kernel(name) || is_other_product(lower))
+      return KernelFamily::kGemm;
+  }
+  if (!is_pointwise && is_norm(lower))
     return KernelFamily::kNorm;
   if (any_of(lower, {"memcpy", "memset", "copy", "reshape_and_cache", "cat_", "catarray", "fillb",
                      "transpose", "gather", "scatter", "index"}))
@@ -107,9 +127,9 @@ std::string kernel_kind(std::string_view name) {
 }
 
 bool finishes_another(std::string_view name) {
-  return any_of(lowercase(name),
-                {"splitkreduce", "splitk_reduce", "reduce_splitk", "reducesplitk", "postgsu",
-                 "reduce_segments", "splitkv_combine", "merge_states", "merge_attn_states"});
+  return any_of(lowercase(name), {"splitkreduce", "splitk_reduce", "reduce_splitk", "reducesplitk",
+                                  "postgsu", "reduce_segments", "splitkv_combine", "merge_states",
+                                  "merge_attn_states", "mergestate", "fwd_kernel_stage2"});
 }
 
 } // namespace rankscope

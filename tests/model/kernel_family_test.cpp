@@ -23,6 +23,37 @@ TEST(KernelFamily, IsToldByTheName) {
   EXPECT_EQ(family("mystery"), "other");
 }
 
+// Kernels whose names contain words of other families.
+TEST(KernelFamily, WordsOfOtherFamilies) {
+  const auto family = [](const char* name) { return kernel_family_name(kernel_family(name)); };
+  EXPECT_EQ(family("void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_"
+                   "kernel<float, 4, at::native::templates::cuda::normal_and_transform<float>>"),
+            "elementwise");
+  EXPECT_EQ(family("triton_red_fused_log_normal"), "reduce");
+  EXPECT_EQ(family("l2_normalize"), "norm");
+  EXPECT_EQ(family("triton_poi_fused__scaled_dot_product_flash_attention_clone_transpose_3"),
+            "copy");
+  EXPECT_EQ(family("triton_poi_fused__scaled_dot_product_flash_attention_mul_3"), "elementwise");
+  EXPECT_EQ(family("triton_poi_fused_native_layer_norm_backward_addmm_5"), "elementwise");
+  EXPECT_EQ(family("triton_poi_fused_matmul_backward_5"), "elementwise");
+  EXPECT_EQ(family("triton_per_fused_native_layer_norm_matmul_5"), "norm");
+  EXPECT_EQ(family("triton_red_fused__scaled_dot_product_flash_attention_mul_5"), "reduce");
+  EXPECT_EQ(family("triton_tem_fused_flex_attention_0"), "attention");
+  EXPECT_EQ(family("void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(int)"), "norm");
+  EXPECT_EQ(family("void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16>(int)"),
+            "elementwise");
+  for (const char* attention :
+       {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<Traits>(int)",
+        "void flashinfer::SingleDecodeWithKVCacheKernel<Traits>(int)",
+        "void flashinfer::BatchPrefillWithRaggedKVCacheKernel<Traits>(int)",
+        "void flashinfer::PersistentVariableLengthMergeStatesKernel<8u>(int)",
+        "_bwd_kernel_dkdvdq_causal", "_bwd_kernel_dq_causal", "_fwd_grouped_kernel_stage1",
+        "_fwd_kernel_stage2"})
+    EXPECT_EQ(family(attention), "attention") << attention;
+  EXPECT_TRUE(finishes_another("_fwd_kernel_stage2"));
+  EXPECT_FALSE(finishes_another("_fwd_kernel_stage1"));
+}
+
 TEST(KernelFamily, StemsLoseWhatShapesChange) {
   EXPECT_EQ(kernel_stem("_matmul_16x128x256x1_up"), "_matmul_#_up");
   EXPECT_EQ(kernel_stem("_matmul_64x128x256x1_up"), "_matmul_#_up");
