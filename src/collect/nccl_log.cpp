@@ -1,5 +1,7 @@
 #include "collect/nccl_log.h"
 
+#include "collect/library_trace/log_text.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -33,18 +35,6 @@ std::optional<std::int64_t> number_before(std::string_view text, std::size_t end
 /// Returns the first word.
 std::string_view word_of(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t\r"));
-}
-
-/// Returns "HOST:PID" of a line that begins with "HOST:PID:TID [GPU] "; empty for other lines.
-/// `head` is the text before "NCCL INFO".
-std::string_view process_of(std::string_view head) {
-  head = head.substr(0, head.rfind(" ["));
-  if (const std::size_t blank = head.find_last_of(" \t"); blank != std::string_view::npos)
-    head.remove_prefix(blank + 1);
-  const std::size_t thread = head.rfind(':');
-  if (thread == std::string_view::npos || thread == 0 || !number_before(head, thread))
-    return {};
-  return head.substr(0, thread);
 }
 
 } // namespace
@@ -83,7 +73,7 @@ void NcclFacts::read_line(std::string_view line, const std::string& source) {
     std::string_view value = text.substr(at + kSet.size());
     if (value.ends_with('.'))
       value.remove_suffix(1);
-    const std::string_view process = process_of(line.substr(0, info));
+    const std::string_view process = nccl_process(line.substr(0, info));
     environment[std::string(text.substr(0, at))][std::string(value)].insert(
         process.empty() ? source : std::string(process));
   } else if (const std::size_t coll = text.find(" coll channels"); coll != std::string_view::npos) {

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <ranges>
 #include <set>
 
 namespace rankscope {
@@ -96,8 +94,12 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
       json.integer("most_channels", *seen.most_channels);
     }
     json.begin_object("environment");
-    for (const auto& [name, values] : seen.environment)
-      json.text(name, fmt::format("{}", fmt::join(std::views::keys(values), ", ")));
+    for (const auto& [name, values] : seen.environment) {
+      std::string all;
+      for (const auto& [value, processes] : values)
+        all += (all.empty() ? "" : ", ") + value;
+      json.text(name, all);
+    }
     json.end_object();
     json.end_object();
   } else {

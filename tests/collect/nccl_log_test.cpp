@@ -110,6 +110,7 @@ TEST(NcclLog, NamesOfProcesses) {
   const NcclFacts f =
       facts_of("[2025-01-02 03:04:05] h:12:13 [1] NCCL INFO A set by environment to 1\n"
                "[rank0]: h:12:13 [1] NCCL INFO A set by environment to 1\n"
+               "[1,0]<stderr>:h:12:13 [1] NCCL INFO A set by environment to 1\n"
                "[0] NCCL INFO A set by environment to 1\n"
                "NCCL INFO A set by environment to 1\n");
   const std::set<std::string>& processes = f.environment.at("A").at("1");

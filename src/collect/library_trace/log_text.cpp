@@ -57,6 +57,23 @@ std::string_view option_value(const std::vector<CommandOption>& options, std::st
   return {};
 }
 
+std::string_view nccl_process(std::string_view before) {
+  before = trimmed(before);
+  while (!before.empty()) {
+    const std::size_t blank = before.rfind(' ');
+    std::string_view word = blank == std::string_view::npos ? before : before.substr(blank + 1);
+    if (const std::size_t tag = word.rfind(">:"); tag != std::string_view::npos)
+      word.remove_prefix(tag + 2);
+    const std::size_t last = word.rfind(':');
+    if (last != std::string_view::npos && last > 0 &&
+        word.rfind(':', last - 1) != std::string_view::npos)
+      return word.substr(0, last);
+    before =
+        blank == std::string_view::npos ? std::string_view() : trimmed(before.substr(0, blank));
+  }
+  return {};
+}
+
 double element_bytes(std::string_view type) {
   std::string t = lowercase(type);
   double parts = 1;

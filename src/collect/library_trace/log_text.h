@@ -54,6 +54,10 @@ struct CommandOption {
 [[nodiscard]] std::string_view option_value(const std::vector<CommandOption>& options,
                                             std::string_view name);
 
+/// Returns HOST:PID of `HOST:PID:TID [DEV]` in front of NCCL INFO; "" without it. Open MPI's
+/// --tag-output adds "[job,rank]<stderr>:" without a blank.
+[[nodiscard]] std::string_view nccl_process(std::string_view before);
+
 /// Returns the bytes per element of a type in the libraries' spelling: f32_r, bf16, s, R_16BF,
 /// f8_fnuz_r, f64_c; 0 = unknown.
 [[nodiscard]] double element_bytes(std::string_view type);

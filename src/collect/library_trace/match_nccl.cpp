@@ -146,25 +146,6 @@ void describe(const Collective& kind, std::string_view name, const Call& c, Libr
               (kind.per_rank ? static_cast<double>(c.ranks) : 1.0);
 }
 
-/// Returns HOST:PID of `HOST:PID:TID [DEV]` in front of NCCL INFO. Open MPI's --tag-output adds
-/// "[job,rank]<stderr>:" without a blank.
-std::string_view process_of(std::string_view before) {
-  before = trimmed(before);
-  while (!before.empty()) {
-    const std::size_t blank = before.rfind(' ');
-    std::string_view word = blank == std::string_view::npos ? before : before.substr(blank + 1);
-    if (const std::size_t tag = word.rfind(">:"); tag != std::string_view::npos)
-      word.remove_prefix(tag + 2);
-    const std::size_t last = word.rfind(':');
-    if (last != std::string_view::npos && last > 0 &&
-        word.rfind(':', last - 1) != std::string_view::npos)
-      return word.substr(0, last);
-    before =
-        blank == std::string_view::npos ? std::string_view() : trimmed(before.substr(0, blank));
-  }
-  return {};
-}
-
 /// Parses `## [SECONDS] [RANK:BLOCK] OPCOUNT KL HWID h ncclDevFunc_NAME nw 4 bi 0 nc 1 ... nRanks
 /// 8`. The brackets changed with every release, so only words are searched for. KE, CL and CE are
 /// ends and collectives inside a launched kernel, not launches.
@@ -232,7 +213,7 @@ NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& 
   }
   if (found == NcclLine::kOther)
     return found;
-  out.process = process_of(before);
+  out.process = nccl_process(before);
   return twice ? NcclLine::kDamaged : found;
 }
 
@@ -258,7 +239,7 @@ std::optional<KernelEvent> parse_kernel_event(std::string_view before, std::stri
   KernelEvent out;
   out.end = what == "KE";
   out.t_s = *t;
-  out.key = fmt::format("{}|{}|{}|{}|{}", process_of(before), place, operation,
+  out.key = fmt::format("{}|{}|{}|{}|{}", nccl_process(before), place, operation,
                         between(padded, "busId ", " ").value_or(""),
                         between(padded, " comm ", " ").value_or(""));
   return out;
