@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace rankscope {
@@ -92,8 +93,10 @@ Schema<StreamIdleRow> stream_idle_schema() {
   using R = StreamIdleRow;
   Schema<R> schema(
       "stream_idle", "idle time of each stream by cause",
-      {{"device", &R::device, "number of the GPU"},
-       {"stream", &R::stream, "number of the stream"},
+      {{"device", [](const R& r) { return r.device < 0 ? std::nullopt : std::optional(r.device); },
+        "number of the GPU"},
+       {"stream", [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
+        "number of the stream"},
        {"cause", [](const R& r) { return stream_idle_cause_name(r.cause); },
         "cause of the idle time: host_wait, kernel_wait or other"},
        {"meaning", "meaning", Unit::kNone, CellKind::kText,
