@@ -3,9 +3,9 @@
 #include "app/analyze_outputs.h"
 #include "app/analyze_pictures.h"
 #include "app/analyze_run.h"
-#include "app/gpu_work.h"
 #include "app/sweep_pages.h"
 #include "engine/rank_source.h"
+#include "engine/run_ranks.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
 #include "pages/sweep_page.h"
@@ -146,8 +146,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   RS_CHECK(bring_up_to_date(ctx, request, sweep));
   sweep.facts = facts_of(sweep.configs, request.top_k, request.rank_by);
   if (sweep.facts.empty())
-    return Error{ErrorCode::kUnreadable, request.folder, "no trace could be analysed", ""};
-  RS_CHECK(require_gpu_work(sweep.facts.records, request.folder));
+    return no_rank_left(ctx, request.folder);
   sweep.summary.title = request.folder;
   sweep.summary.tables = summary_tables(sweep.facts.records, request.top_k);
   put_findings_first(sweep.summary, sweep.facts.findings);

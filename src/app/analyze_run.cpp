@@ -1,6 +1,7 @@
 #include "app/analyze_run.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "app/gpu_work.h"
 #include "app/individual_report.h"
 #include "app/merge.h"
 #include "app/rank_needs.h"
@@ -58,6 +59,9 @@ public:
     steps.file_options = run_.options();
     steps.consume = [this](const RankItem& item, const LoadedTrace& trace, RankFacts facts) {
       return take(item, trace, facts);
+    };
+    steps.usable = [this](const RankItem& item, RankFacts& facts) {
+      return require_gpu_work(item.file.path, facts[keys_.diagnostics]);
     };
     steps.lost = [this](const RankItem& item, const Error& error) {
       ConfigResult& result = results_[item.plan_index];

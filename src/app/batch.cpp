@@ -3,6 +3,7 @@
 #include "analyses/batch/batch_facts.h"
 #include "app/batch_notes.h"
 #include "app/batch_replay.h"
+#include "app/gpu_work.h"
 #include "app/rank_needs.h"
 #include "app/write_outputs.h"
 
@@ -66,6 +67,10 @@ public:
       work_of_plan_[item.plan_index]->parts.push_back(std::move(facts[keys.part]));
       return {};
     };
+    if (!request_.options.compat)
+      steps.usable = [&](const RankItem& item, RankFacts& facts) {
+        return require_gpu_work(item.file.path, facts[keys.notes].diagnostics);
+      };
     steps.finished = [this](std::size_t plan_index) -> Result<void> {
       finish(*work_of_plan_[plan_index]); // an error concerns this folder only; the others continue
       return {};

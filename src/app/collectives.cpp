@@ -1,6 +1,7 @@
 #include "app/collectives.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "app/gpu_work.h"
 #include "app/rank_needs.h"
 #include "app/write_streams.h"
 #include "base/counters.h"
@@ -40,6 +41,9 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
     if (request.options.compat_tracelens)
       as_reference(facts[keys.collectives]);
     return out.add(std::move(facts[keys.collectives]));
+  };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[keys.notes].diagnostics);
   };
   return run_ranks(session, {&plan}, run, std::move(steps));
 }
@@ -84,7 +88,7 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
   RS_CHECK(read_ranks(session, plan, request, *out.stream, identities));
   out.ranks = out.stream->ranks();
   if (out.ranks == 0)
-    return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+    return no_rank_left(session, plan.folder);
   Result<CollectiveFacts> facts = out.stream->facts();
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;

@@ -145,16 +145,14 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     identities.push_back(std::move(facts[keys.identity]));
     return {};
   };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[keys.diagnostics]);
+  };
   RS_CHECK(run_ranks(ctx, {&plan}, RankRun{}, std::move(steps)));
   std::vector<RankCollectives> collectives;
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
-    return Error{ErrorCode::kUnreadable, input.folder, "no rank has a GPU timeline", ""};
-  if (std::none_of(run.ranks.begin(), run.ranks.end(), [](const auto& rank) {
-        const auto total = rank.second.kinds.find(TimeKind::kTotal);
-        return total != rank.second.kinds.end() && total->second.time_ns > 0;
-      }))
-    return no_gpu_work(input.folder);
+    return no_rank_left(ctx, input.folder);
   std::optional<CollectiveFacts> facts;
   if (!collectives.empty()) {
     CollectiveOptions collective_options;

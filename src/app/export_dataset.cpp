@@ -136,7 +136,7 @@ public:
     steps.finished = [this](std::size_t plan) { return run_files(plan); };
     RS_CHECK(run_ranks<RankSummary>(session_, pointers_to(plans_), run, std::move(steps)));
     if (out_.ranks == 0)
-      return Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
+      return no_rank_left(session_, plans_.front().folder);
     remove_old();
     std::sort(out_.files.begin(), out_.files.end());
     return std::move(out_);

@@ -1,5 +1,6 @@
 #include "app/gemm.h"
 
+#include "app/gpu_work.h"
 #include "app/rank_needs.h"
 #include "base/pointers.h"
 #include "engine/rank_source.h"
@@ -54,7 +55,12 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
     ranks.push_back(std::move(found[key]));
     return {};
   };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[notes].diagnostics);
+  };
   RS_CHECK(run_ranks(ctx, pointers_to(plans), RankRun{}, std::move(steps)));
+  if (ranks.empty())
+    return no_rank_left(ctx, request.sweep);
   const GemmFacts facts = join_gemm_facts(pointers_to(ranks), request.rank_by);
   if (facts.rows.empty())
     return Error{ErrorCode::kUnreadable, request.sweep, "no GEMM operator or kernel in any trace",

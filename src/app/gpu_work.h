@@ -1,12 +1,10 @@
-// Commands that report on GPU work exit with code 3 if no trace contains any: a table of zeros
-// looks like a result.
+// Commands that report on GPU work leave out traces without it: zeros would look like a result.
 #pragma once
 
-#include "analyses/sweep/sweep_facts.h"
+#include "base/diagnostics.h"
 #include "base/result.h"
 
 #include <string>
-#include <vector>
 
 namespace rankscope {
 
@@ -14,8 +12,9 @@ namespace rankscope {
 /// timeline of a pipeline-parallel job is named as such.
 [[nodiscard]] Error no_gpu_work(const std::string& where);
 
-/// Returns no_gpu_work() if ranks were read and no rank has GPU work.
-[[nodiscard]] Result<void> require_gpu_work(const std::vector<RankRecord>& ranks,
-                                            const std::string& where);
+/// Returns a kUnreadable error if the trace contains no GPU work. The error says if the file is
+/// truncated. `diagnostics`: those of the loader.
+[[nodiscard]] Result<void> require_gpu_work(const std::string& path,
+                                            const Diagnostics& diagnostics);
 
 } // namespace rankscope

@@ -42,15 +42,16 @@ Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
     parts.identities.push_back(std::move(facts[keys.identity]));
     return {};
   };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[keys.diagnostics]);
+  };
   steps.lost = [&](const RankItem&, const Error& error) {
     if (!first_lost)
       first_lost = error;
   };
   RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
   if (parts.graphs.empty())
-    return run.quiet && first_lost
-               ? *first_lost
-               : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+    return run.quiet && first_lost ? *first_lost : no_rank_left(session, plan.folder);
   return parts;
 }
 

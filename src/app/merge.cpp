@@ -196,7 +196,7 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
   };
   RS_CHECK(run_ranks<Part>(ctx, {&plan}, unlinked(false), std::move(steps)));
   if (identities.empty())
-    return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+    return no_rank_left(ctx, plan.folder);
   if (request.check)
     check_ranks(ctx, request, plan, identities, collectives);
   writer.add_path("critical path", path);

@@ -109,6 +109,9 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     identities[item.plan_index].push_back(std::move(facts[keys.identity]));
     return {};
   };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[keys.notes].diagnostics);
+  };
   steps.lost = [&](const RankItem& item, const Error& error) {
     add_lost_rank(configs[item.plan_index], item.file.rank, error);
   };
@@ -157,12 +160,11 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   return out;
 }
 
-Result<PageResult> page_of_sweep(OutputFile file, const SweepFacts& facts,
+Result<PageResult> page_of_sweep(Session& session, OutputFile file, const SweepFacts& facts,
                                  const PageRequest& request) {
   const std::string& folder = request.run.inputs.front();
   if (facts.empty())
-    return Error{ErrorCode::kUnreadable, folder, "no rank could be read", ""};
-  RS_CHECK(require_gpu_work(facts.records, folder));
+    return no_rank_left(session, folder);
   const SweepPageInput input{&facts, leaf_name(folder), request.command, links_of(request)};
   PageResult out{"sweep", facts.records.size(), 0};
   RS_TRY(out.bytes, write_page(std::move(file), input.title, sweep_page_data(input)));
@@ -222,11 +224,11 @@ Result<PageResult> write_sweep_data_page(Session& session, const PageRequest& re
   RS_TRY(OutputFile file, OutputFile::create(request.output));
   if (session.source == nullptr)
     if (const Result<SweepFacts> facts = load_analysed(folder))
-      return page_of_sweep(std::move(file), *facts, request);
+      return page_of_sweep(session, std::move(file), *facts, request);
   RS_TRY(const std::vector<RunPlan> plans,
          find_sweep(session, folder, request.run.discover, session.diagnostics));
   RS_TRY(const SweepFacts facts, read_sweep(session, plans, request));
-  return page_of_sweep(std::move(file), facts, request);
+  return page_of_sweep(session, std::move(file), facts, request);
 }
 
 Result<PageResult> write_comparison_page(Session& session, const PageRequest& request,

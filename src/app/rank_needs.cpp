@@ -265,7 +265,8 @@ Result<RankPage> page_of_bytes(std::string_view bytes) {
 SweepPageNeeds::SweepPageNeeds(Needs& needs, const ReportOptions& options)
     : record(need_record(needs, {})),
       gemms(need_gemms(needs, {options, kGemmsOfPage, GemmRanking::kRange}, false)),
-      collectives(need_collectives(needs)), identity(need_identity(needs)) {}
+      collectives(need_collectives(needs)), identity(need_identity(needs)),
+      notes(need_notes(needs)) {}
 
 QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted)
     : notes(need_notes(needs)) {

@@ -113,6 +113,7 @@ struct SweepPageNeeds {
   FactOf<GemmFacts> gemms;
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;
+  FactOf<TraceNotes> notes;
   SweepPageNeeds(Needs& needs, const ReportOptions& options);
 };
 

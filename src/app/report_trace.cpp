@@ -139,8 +139,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   Result<LoadedTrace> read = load_trace(request.trace, load);
   session.step_progress(ec ? 0 : bytes);
   RS_TRY(LoadedTrace loaded, std::move(read));
-  if (loaded.tree.gpu_event_count() == 0)
-    return no_gpu_work(request.trace);
+  RS_CHECK(require_gpu_work(request.trace, loaded.trace.diagnostics));
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);
   if (request.serving_steps.any()) {

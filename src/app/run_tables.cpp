@@ -4,6 +4,7 @@
 #include "analyses/gemm/gemm_facts.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/gpu_work.h"
 #include "app/query_views.h"
 #include "app/sweep_pages.h"
 #include "base/ascii.h"
@@ -477,9 +478,7 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     rank->diagnostics.reset();
   }
   if (left == 0)
-    return ranks_.size() == 1 && lost
-               ? *lost
-               : Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
+    return ranks_.size() == 1 && lost ? *lost : no_rank_left(session_, plans_.front().folder);
   RS_CHECK(after(needed, pass));
   ready_.insert(names.begin(), names.end());
   return {};
@@ -526,6 +525,15 @@ Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
         name_rank(item, facts[*keys.gemms]);
         gemms.push_back(std::move(facts[*keys.gemms]));
       }
+      if (keys.top)
+        if (const Result<void> usable =
+                require_gpu_work(item.file.path, facts[keys.notes].diagnostics);
+            !usable) { // only the tables of records contain it
+          report_lost_rank(session_, item.plan, item.file, usable.error());
+          if (keys.sweep)
+            add_lost_rank(config, item.file.rank, usable.error());
+          continue;
+        }
       if (keys.sweep) {
         config.records.push_back(facts[keys.sweep->record]);
         name_rank(item, config.records.back());

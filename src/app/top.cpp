@@ -196,6 +196,9 @@ Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest
     keys.put(item, facts, parts);
     return also.use ? also.use(item, facts) : Result<void>();
   };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[keys.diagnostics]);
+  };
   steps.lost = [&](const RankItem&, const Error& error) {
     if (!first_lost)
       first_lost = error;
@@ -203,10 +206,7 @@ Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest
   run.quiet = alone(session, request) && plan.ranks.size() == 1; // the command reports its error
   RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
   if (parts.ranks.empty())
-    return run.quiet && first_lost
-               ? *first_lost
-               : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
-  RS_CHECK(require_gpu_work(parts.records, plan.folder));
+    return run.quiet && first_lost ? *first_lost : no_rank_left(session, plan.folder);
   if (parts.ranks.size() != plan.ranks.size())
     causes.reset(); // they are those of all ranks
   return read;

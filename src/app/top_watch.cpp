@@ -1,4 +1,5 @@
 // The folders of `top --watch`: finds new files, files that still grow, and files read before.
+#include "app/gpu_work.h"
 #include "app/top.h"
 #include "app/top_parts.h"
 #include "base/counters.h"
@@ -88,6 +89,9 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
     keys.put(item, facts, parts_);
     ++traces_read_;
     return {};
+  };
+  steps.usable = [&](const RankItem& item, RankFacts& facts) {
+    return require_gpu_work(item.file.path, facts[keys.diagnostics]);
   };
   steps.lost = [&](const RankItem& item, const Error& error) {
     Kept& lost = kept[item.file.rank];

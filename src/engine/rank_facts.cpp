@@ -39,8 +39,8 @@ public:
   Result<RankFacts> extract(const RankItem& item, const LoadedTrace& trace) {
     Rank& rank = ranks_[item.index];
     if (rank.known)
-      return std::move(rank.facts);
-    RS_TRY(RankFacts facts, steps_.needs.extract(item, trace, std::move(rank.facts)));
+      return usable(item, std::move(rank.facts));
+    RS_TRY(RankFacts facts, usable(item, steps_.needs.extract(item, trace, std::move(rank.facts))));
     if (!rank.made && steps_.also)
       RS_CHECK(steps_.also(item, trace));
     // only if the file has not changed since it was read
@@ -49,6 +49,13 @@ public:
       if (!rank.made && steps_.file)
         cache_->store(item.file, rank.identity.text, key_of_file(item), mark_of_file(item));
     }
+    return facts;
+  }
+
+  /// Returns the facts, or the error of steps.usable.
+  [[nodiscard]] Result<RankFacts> usable(const RankItem& item, Result<RankFacts> facts) const {
+    if (facts && steps_.usable)
+      RS_CHECK(steps_.usable(item, *facts));
     return facts;
   }
 
@@ -160,8 +167,8 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
     return loop.extract(item, trace);
   };
   rank_steps.known = [&loop](const RankItem& item) { return loop.known(item); };
-  rank_steps.decode = [&steps](const RankItem&, const RankParts& parts) {
-    return steps.needs.decode(parts);
+  rank_steps.decode = [&](const RankItem& item, const RankParts& parts) {
+    return loop.usable(item, steps.needs.decode(parts));
   };
   rank_steps.consume = std::move(steps.consume);
   rank_steps.lost = std::move(steps.lost);

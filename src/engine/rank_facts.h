@@ -106,6 +106,8 @@ private:
 struct FactSteps {
   const Needs& needs;
   std::function<Result<void>(const RankItem&, const LoadedTrace&, RankFacts)> consume;
+  /// Called on any thread with the facts of a rank. After an Error, this rank is lost.
+  std::function<Result<void>(const RankItem&, RankFacts&)> usable = {};
   /// Called while the trace is in memory, to write files that are not facts. It is not called if
   /// the facts of the rank are read from parts.
   std::function<Result<void>(const RankItem&, const LoadedTrace&)> also = {};

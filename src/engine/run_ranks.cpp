@@ -5,6 +5,7 @@
 #include "os/condition_wait.h"
 #include "os/tasks.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <fmt/format.h>
 #include <mutex>
@@ -205,6 +206,16 @@ void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& fil
                               : error.message();
   session.diagnostics.add(
       counters::rank_failed(to_text(RunKey{plan.configuration, file.rank}), why), file.path);
+}
+
+Error no_rank_left(const Session& session, const std::string& where) {
+  std::string what = "no rank could be used";
+  const std::vector<Problem> problems = session.diagnostics.problems();
+  const auto first =
+      std::ranges::find(problems, std::string(counters::rank_failed.key), &Problem::name);
+  if (first != problems.end())
+    what += "; " + problem_text(*first);
+  return {ErrorCode::kUnreadable, where, what, ""};
 }
 
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,

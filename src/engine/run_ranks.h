@@ -66,6 +66,9 @@ template <class Part> struct RankSteps {
 void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& file,
                       const Error& error);
 
+/// Returns a kUnreadable error that names the first lost rank, for a command that has no rank left.
+[[nodiscard]] Error no_rank_left(const Session& session, const std::string& where);
+
 /// Implements run_ranks() below for parts of any type.
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,
                                const RankRun& run, const RankSteps<AnyPart>& steps);

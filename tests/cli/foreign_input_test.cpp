@@ -60,15 +60,61 @@ TEST(ForeignInput, EveryCommandWarnsOnceOfATraceWithoutGpuWork) {
   }
 }
 
-TEST(ForeignInput, ATraceWithoutGpuWorkAmongOthersIsNoError) {
+/// A trace with a step of one kernel of 4 us, or the same trace without the kernel.
+std::string step_trace(bool gpu) {
+  return json_trace("python", std::string(R"(,{"ph":"X","cat":"user_annotation","name":)") +
+                                  R"("ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":20})" +
+                                  (gpu ? R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,)"
+                                         R"("ts":9,"dur":4,"args":{"correlation":1,"stream":7,)"
+                                         R"("device":0}})"
+                                       : ""));
+}
+
+TEST(ForeignInput, ARankWithoutGpuWorkIsLeftOut) {
   const test::TempFolder t;
-  t.write("run/rank0.json", json_trace("python", ""));
-  t.write("run/rank1.json",
-          json_trace("python", R"(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":9,)"
-                               R"("dur":4,"args":{"correlation":1,"stream":7,"device":0}})"));
+  for (const char* const name : {"run/rank0.json", "run/rank2.json", "two/rank0.json"})
+    t.write(name, step_trace(true));
+  t.write("two/rank2.json", step_trace(true));
+  t.write("run/rank1.json", step_trace(false));
+  const std::string run = t.path("run");
+  const auto top = test::run_binary({"top", run});
+  EXPECT_EQ(top.code, 4) << top.err;
+  EXPECT_NE(top.out.find("mean over 2 ranks"), std::string::npos) << top.out;
+  EXPECT_EQ(count_of(top.err, "no GPU work"), 1U) << top.err;
+  const auto compared =
+      test::run_binary({"compare", "--baseline", t.path("two"), "--test", run, "-o", t.path("c")});
+  EXPECT_EQ(compared.code, 4) << compared.out << compared.err;
+  EXPECT_EQ(compared.out.find("% better"), std::string::npos) << compared.out;
+  EXPECT_EQ(count_of(compared.err, "no GPU work"), 1U) << compared.err;
+  for (const Arguments& args :
+       {Arguments{"analyze", run, "--no-plots", "-o", t.path("a")}, Arguments{"why", run}}) {
+    const auto r = test::run_binary(args);
+    EXPECT_EQ(r.code, 4) << args[0] << r.err;
+    EXPECT_EQ(count_of(r.err, "no GPU work"), 1U) << args[0] << r.out << r.err;
+  }
+  const auto rows = test::run_binary({"query", "SELECT count(*) FROM ranks", run});
+  EXPECT_EQ(rows.code, 0) << rows.err;
+  EXPECT_NE(rows.out.find('3'), std::string::npos) << rows.out; // records keep the rank
+  const auto findings = test::run_binary({"query", "SELECT count(*) FROM findings", run});
+  EXPECT_EQ(findings.code, 4) << findings.err;
+}
+
+TEST(ForeignInput, ATraceThatEndsBeforeItsGpuWorkIsNamedAsTruncated) {
+  const test::TempFolder t;
+  const std::string text = step_trace(true);
+  const std::string cut = text.substr(0, text.find(R"(,{"ph":"X","cat":"kernel")") + 20);
+  const std::string trace = t.write("run/rank0.json", cut);
+  t.write("run/rank1.json", text);
+  const std::string truncated = "the file is truncated or damaged before its first GPU event";
+  for (const char* const command : {"top", "report"}) {
+    const auto r = test::run_binary({command, trace});
+    EXPECT_EQ(r.code, 3) << r.out << r.err;
+    EXPECT_NE(r.err.find(truncated), std::string::npos) << r.err;
+    EXPECT_EQ(r.err.find("ProfilerActivity"), std::string::npos) << r.err;
+  }
   const auto r = test::run_binary({"top", t.path("run")});
-  EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE((r.out + r.err).find("contains no GPU work"), std::string::npos) << r.out << r.err;
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_EQ(count_of(r.err, truncated), 1U) << r.err;
 }
 
 TEST(ForeignInput, ATraceOfAnUnreadProducerIsRefusedByName) {
