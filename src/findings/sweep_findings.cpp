@@ -70,11 +70,11 @@ std::string left_out_note(const StepRanking& r, const ConfigurationNames& names)
 }
 
 /// Returns the finding about the configurations with the shortest time of one kind. `verb_one`,
-/// `verb_many`: "is fastest", "are fastest". `same`: text if no configuration differs
-/// significantly.
+/// `verb_many`: "is fastest", "are fastest". `more`: "faster". `same`: text if no configuration
+/// differs significantly.
 Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
                         const ConfigurationNames& names, const char* verb_one,
-                        const char* verb_many, const char* same) {
+                        const char* verb_many, const char* more, const char* same) {
   const Fastest f = fastest_of(r);
   const bool all = f.groups.size() == r.others.size() + 1;
   Finding out = all ? finding_of(rule, "configurations", "all")
@@ -85,7 +85,7 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
   out.scope = FindingScope::kThisRun;
   if (f.groups.size() > 1)
     out.detectable = f.half_width;
-  const std::string verb = names.verb(f.groups, verb_one, verb_many);
+  const std::string verb = names.verb({r.best}, verb_one, verb_many);
   const std::string best = names.name_of(*r.best);
   if (all) {
     set_headline(
@@ -95,16 +95,18 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
   } else if (r.winner()) {
     set_headline(out, fmt::format("{} {}: {} ms per step", best, verb, number3(r.best_ms)));
   } else {
-    const std::string time = fmt::format(" {}: {} ms", verb, range3(r.best_ms, f.high_ms));
+    std::vector<const ConfigurationRanks*> others = f.groups;
+    std::erase(others, r.best);
+    const std::string time = fmt::format("{} {}: {} ms", best, verb, number3(r.best_ms));
+    const std::string than = fmt::format(" per step, not significantly {} than ", more);
+    const std::size_t used = std::min(kHeadlineWidth, display_width(time + than));
     std::string headline;
-    const std::string against = fmt::format(" per step, none significantly above {}", best);
-    for (const char* const test :
-         {r.pair ? against.c_str() : " per step, no significant difference",
-          r.pair ? " per step" : " per step (not significant)", r.pair ? "" : " (not significant)"})
-      if (headline.empty() || display_width(headline) > kHeadlineWidth) {
-        const std::string rest = time + test;
-        headline = names.any_of(f.groups, kHeadlineWidth - rest.size()) + rest;
-      }
+    for (const std::string& test :
+         {than + names.any_of(others, kHeadlineWidth - used),
+          than + counted(others.size(), "other", "others"),
+          std::string(" per step (not significant)"), std::string(" (not significant)")})
+      if (headline.empty() || display_width(headline) > kHeadlineWidth)
+        headline = time + test;
     set_headline(out, headline);
   }
   const std::string tail =
@@ -491,7 +493,7 @@ void add_ranking(const SweepJudgement& sweep, const ConfigurationNames& names,
     out.push_back(lowest_mean(sweep.groups, names));
   } else {
     out.push_back(ranking_finding(rules::fastest, *sweep.total, names, "is fastest", "are fastest",
-                                  "No significant difference in step time"));
+                                  "faster", "No significant difference in step time"));
     out.front().action = kRepeatTheRuns;
     add_slower(*sweep.total, names, out);
   }
@@ -522,9 +524,10 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
   add_sweep_links(facts, judgement, out);
   add_graphs(facts.records, several, out);
   if (judgement.comm && judgement.comm->others.back().mean_ms > 0) // else: no communication
-    out.push_back(ranking_finding(
-        rules::least_exposed, *judgement.comm, names, "exposes the least communication",
-        "expose the least communication", "No significant difference in exposed communication"));
+    out.push_back(ranking_finding(rules::least_exposed, *judgement.comm, names,
+                                  "exposes the least communication",
+                                  "expose the least communication", "less",
+                                  "No significant difference in exposed communication"));
   add_causes(judgement, names, out);
   add_trade(judgement, names, out);
   add_times(facts, judgement, names, out);
