@@ -689,11 +689,18 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
                               "in the steps: not significant",
                               rank.rank, number3(rank.mean_ms),
                               range3(rank.lowest_ms, rank.highest_ms)));
-  for (const Unsaid& u : facts.unsaid)
-    out.push_back(fmt::format(
-        "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
-        u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
-        number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), step));
+  const bool no_gain = facts.quality.unexplained_percent() > kNoGainPercent;
+  for (const Unsaid& u : facts.unsaid) {
+    const bool gain = u.reason == UnsaidReason::kBelowNoise;
+    const std::string amount = gain && no_gain
+                                   ? ""
+                                   : fmt::format(" ({} {} ms{})", gain ? "gain" : "cost",
+                                                 number3(gain ? u.gain_ms : u.cost_ms), step);
+    const bool listed =
+        std::ranges::find(facts.causes, u.rule, &StepCause::rule) != facts.causes.end();
+    out.push_back(fmt::format("{}{}: {}{}", listed ? "further " : "", cause_rule_id(u.rule),
+                              kWhy[static_cast<std::size_t>(u.reason)], amount));
+  }
   if (facts.visible_ms > facts.step_ms)
     out.push_back("slow ranks: the differences between the ranks vary by more than a step");
   else if (facts.visible_ms > facts.floor_ms)

@@ -50,9 +50,9 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
   Finding f = finding_of(rules::exposed_collective, "collective", x.name);
   f.value = ns_to_ms(x.exposed_ns());
   f.unit = Unit::kMs;
-  set_headline(f, fmt::format("{} has the most exposed time: {} of {} ms over all ranks ({})",
+  set_headline(f, fmt::format("{} has the most exposed time: {} ms over all ranks, {} of its time",
                               brief(x.name, 24), number3(ns_to_ms(x.exposed_ns())),
-                              number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
+                              percent_text(x.exposed_percent())));
   f.evidence = fmt::format("{}; in exposed time, neither compute nor copies run",
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
   if (x.waits_known_ns > 0 && one_clock(facts)) // otherwise starts of ranks cannot be compared

@@ -58,6 +58,22 @@ TEST(CauseFindings, ARankBelowTheFloorIsNotCalledUnexplained) {
             "0.0490 ms, and no reason is looked for below 0.0500 ms");
 }
 
+// The page says "no gain is printed", and names a listed rule again only for its other activities.
+TEST(CauseFindings, WhatIsNotReportedAgreesWithTheRestOfThePage) {
+  CauseFacts facts;
+  facts.stacks = true;
+  facts.unsaid = {{CauseRule::kHostCode, UnsaidReason::kBelowNoise, 2, 1.86}};
+  const std::string line = unsaid_lines(facts).at(0);
+  EXPECT_TRUE(line.starts_with("host-code: ")) << line;
+  EXPECT_TRUE(line.ends_with(" (gain 1.86 ms)")) << line;
+  facts.quality.path_ns = 100;
+  facts.quality.unexplained_ns = 62;
+  EXPECT_EQ(unsaid_lines(facts).at(0) + " (gain 1.86 ms)", line);
+  facts.causes.resize(1);
+  facts.causes[0].rule = CauseRule::kHostCode;
+  EXPECT_TRUE(unsaid_lines(facts).at(0).starts_with("further host-code: "));
+}
+
 TEST(CauseFindings, AnIntervalIsShownOnlyIfItIsWiderThanItsDigits) {
   CauseFacts facts;
   facts.step_ms = 1.5;

@@ -5,6 +5,7 @@
 #include "findings/cause_findings.h"
 #include "findings/rules.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -39,6 +40,19 @@ TopParts parts_of(std::vector<RankRecord> records) {
 
 bool has_text(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+// The starts of ranks on different clocks cannot be compared, so the waits are unknown.
+TEST(TopFindings, WaitsNeedOneClock) {
+  CollectiveFacts facts;
+  ExposedType type;
+  type.dur_ns = type.waits_known_ns = 50'000'000;
+  type.wait_ns = 11'243'000;
+  facts.exposed_types = {type};
+  const TopParts parts = parts_of({record_of(0, 5, 50), record_of(1, 5, 50)});
+  EXPECT_EQ(top_facts(parts, &facts, {}, {}).communication.at(0).wait_ms, 11.243);
+  facts.clocks.resize(2); // not aligned
+  EXPECT_TRUE(std::isnan(top_facts(parts, &facts, {}, {}).communication.at(0).wait_ms));
 }
 
 std::vector<Finding> found(const TopParts& parts, const TopFacts& facts = {}) {

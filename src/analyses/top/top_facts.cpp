@@ -1,6 +1,7 @@
 #include "analyses/top/top_facts.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "analyses/collectives/exposed_waits.h"
 #include "analyses/collectives/late_ranks.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/top/top_words.h"
@@ -181,11 +182,12 @@ void add_collectives(const CollectiveFacts& facts, std::size_t top_k, TopFacts& 
   std::int64_t all_ns = 0;
   for (const ExposedType& t : facts.exposed_types)
     all_ns += t.dur_ns;
+  const bool comparable = one_clock(facts);
   for (const ExposedType& t : facts.exposed_types)
     out.communication.push_back({t.name, t.kernels, ns_to_ms(t.dur_ns),
                                  percent_of(t.dur_ns, all_ns), ns_to_ms(t.exposed_ns()),
                                  percent_of(t.exposed_ns(), t.dur_ns),
-                                 t.waits_known_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
+                                 comparable && t.waits_known_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
 }
 
 void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFacts* collectives,
