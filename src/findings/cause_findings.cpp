@@ -275,8 +275,7 @@ std::string of_outstanding_ranks(const CauseFacts& facts, const StepCause& c) {
   if (!c.shapes)
     return out + "; shapes were not recorded, so larger inputs are not excluded";
   if (c.rule == CauseRule::kSlowGpu)
-    out += c.confidence == Confidence::kSure ? "; all kernels alike, same names and shapes"
-                                             : "; not all kernels alike";
+    out += c.alike ? "; all kernels alike, same names and shapes" : "; not all kernels alike";
   return out;
 }
 

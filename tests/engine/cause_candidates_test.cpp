@@ -463,5 +463,48 @@ TEST(SlowGpu, IsSlowerInEveryOperator) {
   EXPECT_NEAR(product[0].cause.percent, 30, 1e-9);
 }
 
+/// Four ranks with a product, another kernel of `mul_ns` and a collective in each of 12 steps. Rank
+/// 3 takes 15 % longer in the last `slow_steps`.
+JobRun slow_in_some_steps(std::int64_t mul_ns, std::uint32_t slow_steps) {
+  constexpr std::uint32_t kRanks = 4, kSteps = 12;
+  constexpr std::int64_t kMmNs = 10'000'000, kStepNs = 20'000'000;
+  HandMadeRun hand(
+      kRanks,
+      {pointwise("aten::mm"), pointwise("aten::mul"), {ActivityKind::kCollective, "allreduce"}});
+  std::vector<NodeId> last;
+  for (std::uint32_t step = 0; step < kSteps; ++step) {
+    hand.begin_step(step);
+    const std::int64_t begin = step * kStepNs;
+    std::vector<NodeId> before;
+    std::vector<std::int64_t> arrivals;
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      const std::int64_t percent = rank == 3 && step >= kSteps - slow_steps ? 115 : 100;
+      const std::int64_t mm_ns = kMmNs * percent / 100;
+      const NodeId mm = last.empty() ? hand.add(rank, 0, begin, mm_ns)
+                                     : hand.add_after(last[rank], rank, 0, begin, mm_ns);
+      before.push_back(hand.add_after(mm, rank, 1, begin + mm_ns, mul_ns * percent / 100));
+      arrivals.push_back(begin + (kMmNs + mul_ns) * percent / 100);
+    }
+    last = hand.collective(arrivals, begin + kStepNs, before);
+  }
+  return hand.finish();
+}
+
+// It was called slow in one operator, with the kernel that takes 94 % of the time.
+TEST(SlowGpu, IsSlowerInEveryOperatorOfSomeSteps) {
+  const std::vector<std::uint32_t> slow{3};
+  const std::vector<OutstandingRank> ranks{{3, 0, 8}};
+  const std::optional<GpuArch> arch;
+  for (const std::int64_t mul_ns : {638'000, 3'514'000}) { // 6 and 26 % of the time
+    const JobRun run = slow_in_some_steps(mul_ns, 8);
+    const Candidates found = rank_candidates(CauseInput{run, arch}, ranks, PeerPlaces(run, slow));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].cause.rule, CauseRule::kSlowGpu);
+    EXPECT_EQ(found[0].cause.confidence, Confidence::kSure);
+    EXPECT_TRUE(found[0].cause.alike);
+    EXPECT_NEAR(found[0].cause.percent, 10, 1e-6); // 15 % in 8 of 12 steps
+  }
+}
+
 } // namespace
 } // namespace rankscope

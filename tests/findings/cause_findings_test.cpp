@@ -74,6 +74,22 @@ TEST(CauseFindings, WhatIsNotReportedAgreesWithTheRestOfThePage) {
   EXPECT_TRUE(unsaid_lines(facts).at(0).starts_with("further host-code: "));
 }
 
+// The confidence may be lower for another reason.
+TEST(CauseFindings, KernelsAreCalledAlikeIfTheyAre) {
+  CauseFacts facts;
+  facts.ranks = 8;
+  StepCause& cause = facts.causes.emplace_back();
+  cause.rule = CauseRule::kSlowGpu;
+  cause.ranks = {4};
+  cause.confidence = Confidence::kLikely;
+  const auto says = [&facts](std::string_view text) {
+    return cause_findings(facts).at(0).evidence.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(says("; all kernels alike"));
+  cause.alike = false;
+  EXPECT_TRUE(says("; not all kernels alike"));
+}
+
 TEST(CauseFindings, AnIntervalIsShownOnlyIfItIsWiderThanItsDigits) {
   CauseFacts facts;
   facts.step_ms = 1.5;

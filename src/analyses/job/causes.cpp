@@ -223,6 +223,7 @@ private:
     to.others = std::min(to.others, more.others);
     to.groups.insert(to.groups.end(), more.groups.begin(), more.groups.end());
     to.shapes = to.shapes && more.shapes;
+    to.alike = to.alike && more.alike;
     to.confidence = std::max(to.confidence, more.confidence);
   }
 

@@ -72,6 +72,7 @@ struct StepCause {
   bool before_host_code = false; ///< kReadBack: the gain is that host code overlaps GPU work
   bool from_host = false;        ///< kReadBack: the call waits for a copy from the host
   bool shapes = true;            ///< kSlowGpu, kSlowOperator: input shapes were recorded
+  bool alike = true; ///< kSlowGpu: in each step, about the same factor for all kernels of a rank
   /// kPageableCopy, kExposedCopy, kSlowCopies: bytes per step on the rank with the most bytes.
   /// kSmallCollectives: bytes of the largest collective.
   std::int64_t bytes = 0;

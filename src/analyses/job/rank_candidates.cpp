@@ -113,16 +113,15 @@ private:
   }
 
   void add_kernels() {
-    double more = 0, off = 0;
+    double more = 0, weight = 0;
     std::map<std::string_view, WorkExcess> by_operator;
-    std::vector<std::pair<double, double>> ratios; // weighted by the peers' time
-    double weight = 0;
+    std::map<std::size_t, std::vector<WeightedRatio>> by_step;
     for (const Compared& k : kernels_) {
       const auto rank_ns = static_cast<double>(dur(k.node) - k.contention_ns),
                  peers = static_cast<double>(k.peers_ns - k.contention_ns);
       if (peers <= 0)
         continue;
-      ratios.emplace_back(rank_ns / peers, peers);
+      by_step[run_.step_of(k.node)].emplace_back(rank_ns / peers, peers);
       weight += peers;
       more += rank_ns - peers;
       WorkExcess& work = by_operator[work_of(k.node)];
@@ -130,33 +129,32 @@ private:
       work.usual += peers;
     }
     // the rest of the excess is more work, or natural spread of the GPUs
-    if (ratios.empty() || more <= 0 ||
-        ns_to_ms(static_cast<std::int64_t>(more)) <
-            kLeastPart * outstanding_.excess_ms * static_cast<double>(run_.steps()))
+    if (more <= 0 || ns_to_ms(static_cast<std::int64_t>(more)) <
+                         kLeastPart * outstanding_.excess_ms * static_cast<double>(run_.steps()))
       return;
-    std::sort(ratios.begin(), ratios.end());
-    double factor = 1, below = 0;
-    for (const auto& [ratio, peer_ns] : ratios) {
-      below += peer_ns;
-      factor = ratio;
-      if (2 * below >= weight)
-        break;
+    double even = 0, off = 0; // excess with one factor per step, and the deviations from it
+    for (auto& [step, ratios] : by_step) {
+      const double factor = median_of(ratios);
+      for (const auto& [ratio, peer_ns] : ratios) {
+        even += (factor - 1) * peer_ns;
+        off += std::abs(ratio - factor) * peer_ns;
+      }
     }
-    for (const auto& [ratio, peer_ns] : ratios)
-      off += std::abs(ratio - factor) * peer_ns;
     const auto most =
         std::max_element(by_operator.begin(), by_operator.end(),
                          [](auto& a, auto& b) { return a.second.excess < b.second.excess; });
     std::vector<WorkExcess> work;
     for (const auto& [name, excess] : by_operator)
       work.push_back(excess);
-    const bool alike = off <= (1 - kFit) * more && factor > 1 && longer_alike(large_work(work));
+    const bool alike = off <= (1 - kFit) * more && even > 0 && longer_alike(large_work(work));
     CauseCandidate* c = nullptr;
     const bool of_operator = !alike && most->second.excess >= kFit * more;
     if (!of_operator) {
       c = add(CauseRule::kSlowGpu, kernels_, GainKind::kEstimate);
-      if (c != nullptr && !alike)
+      if (c != nullptr && !alike) {
+        c->cause.alike = false;
         c->cause.confidence = Confidence::kLikely;
+      }
     } else {
       std::vector<Compared> kernels;
       for (const Compared& k : kernels_)
@@ -170,7 +168,21 @@ private:
       return;
     doubt_without_shapes(c->cause);
     const WorkExcess excess = of_operator ? most->second : WorkExcess{weight, more};
-    c->cause.percent = alike ? 100 * (factor - 1) : excess.percent();
+    c->cause.percent = alike ? percent_of(even, weight) : excess.percent();
+  }
+
+  /// The time of a kernel over that of its peers, and the peers' time.
+  using WeightedRatio = std::pair<double, double>;
+  /// Returns the median ratio, weighted by the peers' time. `ratios`: sorted afterwards; not empty.
+  [[nodiscard]] static double median_of(std::vector<WeightedRatio>& ratios) {
+    std::sort(ratios.begin(), ratios.end());
+    double all = 0, below = 0;
+    for (const auto& [ratio, peer_ns] : ratios)
+      all += peer_ns;
+    for (const auto& [ratio, peer_ns] : ratios)
+      if (below += peer_ns; 2 * below >= all)
+        return ratio;
+    return ratios.back().first;
   }
 
   /// If no shapes are known, larger inputs would look the same.
