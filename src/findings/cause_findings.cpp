@@ -702,12 +702,17 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   }
   if (facts.visible_ms > facts.step_ms)
     out.push_back("slow ranks: the differences between the ranks vary by more than a step");
-  else if (facts.visible_ms > facts.floor_ms)
+  else if (facts.visible_ms > facts.floor_ms) {
+    const bool others =
+        !facts.unclear_ranks.empty() || std::ranges::any_of(facts.causes, [](const StepCause& c) {
+          return compares_ranks(c.rule) && c.rule != CauseRule::kSlowLink;
+        });
     out.push_back(
         fmt::format("{}ranks that compute less than {} ms longer per step than their peers: "
                     "{} cannot show it",
-                    facts.unclear_ranks.empty() ? "" : "other ", number3(facts.visible_ms),
+                    others ? "other " : "", number3(facts.visible_ms),
                     facts.recorded_steps > 1 ? "these steps" : "one step"));
+  }
   for (std::string& line : untested_link_lines(facts.untested_links))
     out.push_back(std::move(line));
   if (facts.ranks == 1 && facts.job_ranks > 1)

@@ -119,6 +119,15 @@ void advise_on_exposed(const std::vector<Finding>& listed, const TopCauses* caus
   }
 }
 
+/// Returns whether a cause is that some ranks compute longer than their peers. Their lateness at
+/// collectives can show this although the test of their computation does not.
+bool computes_longer(const std::vector<Finding>& listed) {
+  return std::ranges::any_of(listed, [](const Finding& f) {
+    return f.rule == rules::slow_gpu.id || f.rule == rules::slow_operator.id ||
+           f.rule == rules::more_work.id || f.rule == rules::more_data.id;
+  });
+}
+
 } // namespace
 
 TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path) {
@@ -152,9 +161,13 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
   // out
   const bool contention = std::ranges::any_of(
       out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
-  if (!alone)
-    add_findings(out, slow_rank_findings(slow_ranks(runs), operators_of(parts),
-                                         collectives != nullptr ? collectives->per_node : 0));
+  if (!alone) {
+    std::vector<Finding> slow = slow_rank_findings(
+        slow_ranks(runs), operators_of(parts), collectives != nullptr ? collectives->per_node : 0);
+    if (computes_longer(listed))
+      std::erase_if(slow, [](const Finding& f) { return f.rule == rules::no_slow_rank.id; });
+    add_findings(out, std::move(slow));
+  }
   const std::optional<ExposedWaits> waits = waits_of(parts, collectives, causes);
   if (std::optional<Finding> exposed = exposed_finding(run, waits)) {
     advise_on_exposed(listed, causes, waits.value_or(ExposedWaits()), *exposed);

@@ -5,6 +5,7 @@
 #include "findings/cause_findings.h"
 #include "findings/rules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -208,6 +209,28 @@ TEST(TopFindings, TheActionRefersToAListedCause) {
   const TopCauses late_rank = top_causes(late);
   EXPECT_TRUE(
       has_text(exposed_of(2, 0, &late_rank).action, "Remove the cause on rank 0 (slow-gpu)"));
+}
+
+// "No rank computes significantly longer" stood below a cause that named a slower rank.
+TEST(TopFindings, ARankThatIsACauseIsNotCalledEqual) {
+  std::vector<RankRecord> records;
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    records.push_back(record_of(rank, 0, 0));
+    for (std::int64_t step = 0; step < 4; ++step) {
+      StepTimes& times = records.back().steps.emplace_back();
+      times.step = step;
+      times.ns[static_cast<std::size_t>(TimeKind::kComputation)] =
+          10'000'000 + rank * step % 3 * 10'000;
+    }
+  }
+  const TopParts parts = parts_of(std::move(records));
+  const auto no_slow_rank = [&parts](CauseRule rule) {
+    const TopCauses causes = top_causes(facts_with(rule));
+    return std::ranges::count(top_findings({}, parts, nullptr, &causes),
+                              std::string_view(rules::no_slow_rank.id), &Finding::rule);
+  };
+  EXPECT_EQ(no_slow_rank(CauseRule::kSlowHost), 1);
+  EXPECT_EQ(no_slow_rank(CauseRule::kSlowGpu), 0);
 }
 
 // The specification forbids claims about contention from one step.

@@ -80,7 +80,8 @@ public:
     if (!options_.rule || *options_.rule == CauseRule::kSlowLink)
       out_.untested_links = suspects_.untested_links;
     for (const UnclearRank& rank : suspects_.unclear)
-      if (!options_.rule && is_of_interest(rank.rank) && rank.mean_ms > out_.floor_ms)
+      if (!options_.rule && is_of_interest(rank.rank) && rank.mean_ms > out_.floor_ms &&
+          !named(rank.rank))
         out_.unclear_ranks.push_back(rank);
     for (const OutstandingRank& rank : suspects_.ranks)
       if (!options_.rule && is_of_interest(run_.ranks[rank.rank].rank) &&
@@ -688,24 +689,29 @@ private:
     }
   }
 
+  [[nodiscard]] static bool has(const StepCause& cause, std::int64_t rank) {
+    return std::ranges::find(cause.ranks, rank) != cause.ranks.end();
+  }
+  /// Returns whether a listed cause is that this rank differs from its peers.
+  [[nodiscard]] bool named(std::int64_t rank) const {
+    return std::ranges::any_of(
+        out_.causes, [rank](const StepCause& c) { return compares_ranks(c.rule) && has(c, rank); });
+  }
   /// Returns whether some cause belongs to this rank alone or mostly, to ranks like it, or to its
   /// slow link; or whether its kernels or the transfers of its link take longer, but without a
   /// cost; or whether the listed causes gain the time of a difference from its peers.
   [[nodiscard]] bool explained(std::int64_t rank) const {
-    const auto has = [rank](const StepCause& c) {
-      return std::ranges::find(c.ranks, rank) != c.ranks.end();
-    };
     const auto not_listed = [&](const CauseCandidate& c) {
       const CauseRule rule = c.cause.rule;
       return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator ||
               rule == CauseRule::kSlowLink ||
               (compares_ranks(rule) && c.cause.alone_ms >= out_.floor_ms)) &&
-             has(c.cause);
+             has(c.cause, rank);
     };
     const auto for_this_rank = [&](const StepCause& c) {
-      return (c.ranks.size() == 1 || compares_ranks(c.rule) || c.main_rank == rank) && has(c);
+      return (c.ranks.size() == 1 || c.main_rank == rank) && has(c, rank);
     };
-    return std::ranges::any_of(candidates_, not_listed) ||
+    return named(rank) || std::ranges::any_of(candidates_, not_listed) ||
            std::ranges::any_of(out_.causes, for_this_rank);
   }
 
