@@ -506,5 +506,23 @@ TEST(SlowGpu, IsSlowerInEveryOperatorOfSomeSteps) {
   }
 }
 
+// It was "in 11 of 11 steps". A rank that is a cause was also called "not significant".
+TEST(SlowGpu, IsSeenInTheStepsInWhichItIsSlower) {
+  for (const std::uint32_t slow_steps : {8U, 5U}) {
+    RunSuspects suspects;
+    suspects.ranks = {{3, 0, slow_steps}};
+    suspects.unclear = {{3, 1, 0, 2}, {2, 1, 0, 2}};
+    const CauseFacts facts =
+        causes_of(slow_in_some_steps(638'000, slow_steps), std::nullopt, std::move(suspects));
+    ASSERT_EQ(facts.causes.size(), 1U);
+    EXPECT_EQ(facts.causes[0].rule, CauseRule::kSlowGpu);
+    EXPECT_EQ(facts.causes[0].ranks, std::vector<std::int64_t>{3});
+    EXPECT_EQ(facts.causes[0].steps_seen, slow_steps);
+    EXPECT_EQ(facts.causes[0].steps, 11U);
+    ASSERT_EQ(facts.unclear_ranks.size(), 1U);
+    EXPECT_EQ(facts.unclear_ranks[0].rank, 2);
+  }
+}
+
 } // namespace
 } // namespace rankscope

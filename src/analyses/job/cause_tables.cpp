@@ -190,7 +190,8 @@ Schema<CauseRow> cause_schema() {
        {"count", "count", Unit::kCount, [](const R& r) { return r.cause->count; },
         "number of occurrences in all counted steps and ranks"},
        {"steps_seen", "steps_seen", Unit::kCount, [](const R& r) { return r.cause->steps_seen; },
-        "number of counted steps with this cause"},
+        "number of counted steps with this cause; for a difference of ranks from their peers: with "
+        "at least half of its mean per step"},
        {"steps", "steps", Unit::kCount, [](const R& r) { return r.cause->steps; },
         "number of counted steps"},
        {"longest_ms", "longest_ms", Unit::kMs, field(&StepCause::occurrence_ms),

@@ -372,7 +372,10 @@ private:
     if (on_host(cause.rule) && (options_.shortened || out_.frame_cost_percent > kFrameCostPercent))
       cause.confidence = std::max(cause.confidence, Confidence::kLikely);
     cause.steps = clock_.counted();
-    cause.steps_seen = seen.size();
+    // the longer kernels of a rank are in every step, but may be longer in some steps only
+    cause.steps_seen = compares_ranks(cause.rule) && cause.rule != CauseRule::kMoreWork
+                           ? steps_with_excess(c)
+                           : seen.size();
     cause.cost_ms = cost_ms(c);
   }
 
@@ -463,14 +466,28 @@ private:
         ns += std::max<std::int64_t>(0, run_.graph.dur_ns(node) - dur);
     return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
   }
-  /// Returns the time per step by which a rank's activities are longer than those of its peers.
+  /// Returns the time by which a rank's activities are longer than those of its peers, by step.
   /// Shorter ones count too, so noise adds up to about 0.
-  [[nodiscard]] double excess_ms(const CauseCandidate& c) const {
-    std::int64_t ns = 0;
+  [[nodiscard]] std::vector<std::int64_t> excess_by_step(const CauseCandidate& c) const {
+    std::vector<std::int64_t> out(run_.steps(), 0);
     for (const auto& [node, dur] : c.durations)
       if (run_.in_steps(node))
-        ns += run_.graph.dur_ns(node) - dur;
-    return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
+        out[run_.step_of(node)] += run_.graph.dur_ns(node) - dur;
+    return out;
+  }
+  /// Returns the mean of excess_by_step() over the steps and ranks.
+  [[nodiscard]] double excess_ms(const CauseCandidate& c) const {
+    const std::vector<std::int64_t> by_step = excess_by_step(c);
+    return ns_to_ms(std::reduce(by_step.begin(), by_step.end())) /
+           static_cast<double>(run_.steps() * c.cause.ranks.size());
+  }
+  /// Returns the number of counted steps with at least half of their mean excess.
+  [[nodiscard]] std::size_t steps_with_excess(const CauseCandidate& c) const {
+    const std::vector<std::int64_t> by_step = excess_by_step(c);
+    const auto counted = std::span(by_step).subspan(clock_.first(), clock_.counted());
+    const std::int64_t all = std::reduce(counted.begin(), counted.end());
+    return static_cast<std::size_t>(std::ranges::count_if(
+        counted, [&](std::int64_t ns) { return ns > 0 && 2 * ns * std::ssize(counted) >= all; }));
   }
 
   /// Takes causes until none passes or the list is full. Returns whether any cause was taken.
@@ -751,7 +768,7 @@ private:
 } // namespace
 
 bool in_single_steps(const StepCause& cause) {
-  return 2 * cause.steps_seen < cause.steps;
+  return !compares_ranks(cause.rule) && 2 * cause.steps_seen < cause.steps;
 }
 
 std::string_view cause_rule_id(CauseRule rule) {

@@ -53,10 +53,12 @@ struct StepCause {
   std::string before;              ///< the operator that ends before the cause; "": unknown
   std::string after;               ///< the operator that follows the cause; "": unknown
   std::size_t count = 0;           ///< occurrences in all counted steps and all ranks
-  std::size_t steps_seen = 0;      ///< number of counted steps with an occurrence
-  std::size_t steps = 0;           ///< number of counted steps (CountedSteps)
-  double cost_ms = 0; ///< time per step on the critical path, minus that without the cause
-  double gain_ms = 0; ///< gain per step after the removal of all causes listed before
+  /// Number of counted steps with an occurrence. compares_ranks(): with at least half of the mean
+  /// excess per step over the peers.
+  std::size_t steps_seen = 0;
+  std::size_t steps = 0; ///< number of counted steps (CountedSteps)
+  double cost_ms = 0;    ///< time per step on the critical path, minus that without the cause
+  double gain_ms = 0;    ///< gain per step after the removal of all causes listed before
   std::optional<double> low_ms, high_ms; ///< 95 % interval of the gain over the steps
   double alone_ms = 0;                   ///< gain per step if only this cause is removed
   /// For causes that gain time only if all of them are removed: the position of the first of them
@@ -110,7 +112,8 @@ struct StepCause {
 }
 
 /// Returns whether fewer than half of the steps have the cause. Its gain then differs from step to
-/// step.
+/// step. Always false for causes of outstanding ranks, because the test of the ranks is over the
+/// steps.
 [[nodiscard]] bool in_single_steps(const StepCause& cause);
 
 /// A rank that computes longer or arrives later than its peers, by a test over the steps.
