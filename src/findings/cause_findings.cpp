@@ -434,6 +434,22 @@ std::vector<std::string> untested_link_lines(std::span<const UntestedLinks> link
   return out;
 }
 
+/// Returns "its kernels and host": the parts with a significant excess of at least a tenth of the
+/// rank's excess.
+std::string parts_text(const LateRankParts& late) {
+  constexpr double kLeastPart = 0.1;
+  std::vector<std::string> parts;
+  for (const StretchPart part :
+       {StretchPart::kKernels, StretchPart::kOtherInputs, StretchPart::kExtraKernels,
+        StretchPart::kCopies, StretchPart::kHost, StretchPart::kLaunch}) {
+    const PartExcess& excess = late.parts[static_cast<std::size_t>(part)];
+    if (excess.excess_ms >= kLeastPart * late.all.excess_ms &&
+        excess.low_ms.value_or(excess.excess_ms) > 0)
+      parts.emplace_back(stretch_part_name(part));
+  }
+  return "its " + (parts.empty() ? std::string("activities") : joined(parts, "and"));
+}
+
 /// Returns why the step is left out.
 std::string reason_of(const BoundaryStep& step) {
   if (!step.incomplete())
@@ -645,18 +661,16 @@ std::string unexplained_rank_text(const CauseFacts& facts, const UnexplainedRank
   else if (parts == facts.late_rank_parts.end())
     why = "no collective of four or more ranks shows when it arrives";
   else if (rank.small)
-    why = fmt::format("its kernels and host activities show this, but gains below {} ms are not "
-                      "listed",
-                      floor);
+    why = fmt::format("the difference is in {}, but gains below {} ms are not listed",
+                      parts_text(*parts), floor);
   else if (parts->all.excess_ms > facts.floor_ms &&
            parts->parts[static_cast<std::size_t>(StretchPart::kOtherGroups)].excess_ms >
                kMostRemainder * parts->all.excess_ms)
     why = "it waits for other ranks in its other groups";
   else if (parts->all.excess_ms > facts.floor_ms &&
            std::abs(parts->remainder_ms()) <= kMostRemainder * parts->all.excess_ms)
-    why = fmt::format("its kernels and host activities show this, but no gain of {} ms is "
-                      "significant",
-                      floor);
+    why = fmt::format("the difference is in {}, but no gain of {} ms is significant",
+                      parts_text(*parts), floor);
   else if (!(parts->all.excess_ms > facts.floor_ms) && parts->all.low_ms.value_or(0) > 0)
     why = fmt::format("at collectives of four or more ranks it is late by {} ms, and no reason is "
                       "looked for below {} ms",
@@ -690,15 +704,14 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
                               range3(rank.lowest_ms, rank.highest_ms)));
   const bool no_gain = facts.quality.unexplained_percent() > kNoGainPercent;
   for (const Unsaid& u : facts.unsaid) {
-    const bool gain = u.reason == UnsaidReason::kBelowNoise;
-    const std::string amount = gain && no_gain
-                                   ? ""
-                                   : fmt::format(" ({} {} ms{})", gain ? "gain" : "cost",
-                                                 number3(gain ? u.gain_ms : u.cost_ms), step);
+    const bool noise = u.reason == UnsaidReason::kBelowNoise;
+    const double ms = noise ? u.gain_ms : u.cost_ms;
     const bool listed =
         std::ranges::find(facts.causes, u.rule, &StepCause::rule) != facts.causes.end();
-    out.push_back(fmt::format("{}{}: {}{}", listed ? "further " : "", cause_rule_id(u.rule),
-                              kWhy[static_cast<std::size_t>(u.reason)], amount));
+    out.push_back(fmt::format("{}{}: {}", listed ? "further " : "", cause_rule_id(u.rule),
+                              kWhy[static_cast<std::size_t>(u.reason)]));
+    if (ms >= facts.floor_ms && !(noise && no_gain)) // below it, other causes hide the cost
+      out.back() += fmt::format(" ({} {} ms{})", noise ? "gain" : "cost", number3(ms), step);
   }
   if (facts.visible_ms > facts.step_ms)
     out.push_back("slow ranks: the differences between the ranks vary by more than a step");

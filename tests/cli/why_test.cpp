@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
 namespace rankscope {
@@ -660,6 +661,23 @@ TEST(WhyCommand, ThePlaceIsInACountedStep) {
     const std::string page = run_binary({"why", run, "--no-cache", "--only-steps", step}).out;
     EXPECT_NE(page.find(std::string("look: rank 0, step ") + step), std::string::npos) << page;
   }
+}
+
+// The gain of the slower host is hidden by the slower GPU, then by the host that does not run
+// ahead. "Overlapping work takes as long" was untrue of it.
+TEST(WhyOfRanks, AGainBehindOneCauseIsExplainedByAnother) {
+  const test::TempFolder folder;
+  test::write_run(folder.path("run"), 1, "iid:0.005",
+                  {"--inject", "host:rank=3,factor=10", "--inject", "clocks:rank=5,factor=1.1",
+                   "--inject", "item:count=1"});
+  const test::JobAnswer answer("why", {folder.path("run")});
+  std::map<std::string, std::string> reasons;
+  for (std::size_t k = 0; k < answer.rows("causes_not_reported"); ++k)
+    reasons[answer.text("causes_not_reported", k, "rule")] =
+        answer.text("causes_not_reported", k, "reason");
+  EXPECT_EQ(reasons, (std::map<std::string, std::string>{{"launch-bound", "explained"},
+                                                         {"slow-host", "explained"}}))
+      << answer.out();
 }
 
 // Half of the kernels of the graphs are not in the trace, so the others begin late without a

@@ -33,8 +33,15 @@ TEST(CauseFindings, ARankWithoutACauseIsLateOnlyWhereItsTimesShowIt) {
     EXPECT_EQ(text(), std::string(what) + "it waits for other ranks in its other groups");
     std::swap(other_groups,
               facts.late_rank_parts[0].parts[static_cast<std::size_t>(StretchPart::kHost)]);
-    EXPECT_EQ(text(), std::string(what) + "its kernels and host activities show this, but no gain "
-                                          "of 0.0500 ms is significant");
+    EXPECT_EQ(text(), std::string(what) +
+                          "the difference is in its host, but no gain of 0.0500 ms is significant");
+    PartExcess& kernels =
+        facts.late_rank_parts[0].parts[static_cast<std::size_t>(StretchPart::kKernels)];
+    kernels.excess_ms = 0.5;
+    kernels.low_ms = -0.1;
+    EXPECT_NE(text().find("in its host, but"), std::string::npos) << text();
+    kernels.low_ms = 0.1;
+    EXPECT_NE(text().find("in its kernels and host, but"), std::string::npos) << text();
   }
 }
 
@@ -49,8 +56,8 @@ TEST(CauseFindings, ARankBelowTheFloorIsNotCalledUnexplained) {
   late.excess_ms = 0.0490;
   facts.unexplained_ranks = {{3, 0.0492, true}};
   EXPECT_EQ(unsaid_lines(facts).at(0),
-            "rank 3 computes 0.0492 ms longer than its peers; its kernels and host activities show "
-            "this, but gains below 0.0500 ms are not listed");
+            "rank 3 computes 0.0492 ms longer than its peers; the difference is in its activities, "
+            "but gains below 0.0500 ms are not listed");
   facts.unexplained_ranks = {{3, 0}};
   late.low_ms = 0.0480; // significantly late
   EXPECT_EQ(unsaid_lines(facts).at(0),
@@ -88,6 +95,16 @@ TEST(CauseFindings, KernelsAreCalledAlikeIfTheyAre) {
   EXPECT_TRUE(says("; all kernels alike"));
   cause.alike = false;
   EXPECT_TRUE(says("; not all kernels alike"));
+}
+
+TEST(CauseFindings, AHiddenCostIsNotPrinted) {
+  CauseFacts facts;
+  facts.floor_ms = 0.05;
+  facts.stacks = true;
+  facts.unsaid = {{CauseRule::kSlowHost, UnsaidReason::kExplained, 0.0001, 0}};
+  EXPECT_EQ(unsaid_lines(facts).at(0), "slow-host: explained by the causes above");
+  facts.unsaid[0].cost_ms = 0.2;
+  EXPECT_EQ(unsaid_lines(facts).at(0), "slow-host: explained by the causes above (cost 0.200 ms)");
 }
 
 TEST(CauseFindings, AnIntervalIsShownOnlyIfItIsWiderThanItsDigits) {

@@ -29,6 +29,7 @@ struct CauseCandidate {
   std::vector<NodeId> unblocked;
   /// GPU work that would not wait for other streams without the cause.
   std::vector<NodeId> unordered;
+  double most_ms = 0; ///< its largest gain per step so far, in addition to the causes taken before
   bool exact = false; ///< `durations` may be longer than the recorded ones
   /// GPU work of duration 0 also loses the usual gap before it, because it is part of other work.
   bool removes_gaps = false;

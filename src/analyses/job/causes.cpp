@@ -63,12 +63,14 @@ public:
           small_ms_[rank] += excess_ms(c);
       return small;
     });
-    for (CauseCandidate& c : candidates_)
-      c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
+    for (CauseCandidate& c : candidates_) {
+      measure(c);
+      c.cause.alone_ms = c.cause.gain_ms;
+    }
     // A candidate without a gain may gain time after the causes that hid it are removed.
     while (take_all() || take_together())
       for (CauseCandidate& c : candidates_)
-        c.cause.gain_ms = gain_of(ends_with(c));
+        measure(c);
     add_jitter();
     take_contention();
     for (const CauseCandidate& c : candidates_)
@@ -104,6 +106,13 @@ private:
   /// Returns the gain per step in addition to the causes taken before.
   [[nodiscard]] double gain_of(const std::vector<std::int64_t>& ends) const {
     return step_ms(now_) - step_ms(ends);
+  }
+  /// Sets the gain of a candidate in addition to the causes taken so far. Returns ends_with(c).
+  std::vector<std::int64_t> measure(CauseCandidate& c) {
+    std::vector<std::int64_t> ends = ends_with(c);
+    c.cause.gain_ms = gain_of(ends);
+    c.most_ms = std::max(c.most_ms, c.cause.gain_ms);
+    return ends;
   }
 
   /// Returns the critical path back from the last GPU work of the step. The path of the run may not
@@ -239,10 +248,11 @@ private:
       return;
     for (CauseCandidate& c :
          jitter_candidates(run_, clock_, PlaceNodes(places_of(run_, PlaceIn::kAnyStep)))) {
-      c.cause.gain_ms = c.cause.alone_ms = gain_of(ends_with(c));
+      measure(c);
       if (c.cause.gain_ms < least_ms)
         continue;
       describe(c);
+      c.cause.alone_ms = c.cause.gain_ms;
       if (!out_.causes.empty()) {
         JobEdit alone = JobEdit::of(run_.graph);
         apply(c, alone);
@@ -517,8 +527,7 @@ private:
       const double most = best ? weight(candidates_[best->candidate].cause) : 0;
       if (best && weight(cause) <= most)
         break;
-      std::vector<std::int64_t> ends = ends_with(candidates_[k]);
-      cause.gain_ms = gain_of(ends);
+      std::vector<std::int64_t> ends = measure(candidates_[k]);
       set_interval(cause, ends);
       if (cause.gain_ms >= out_.floor_ms && !below_noise(cause) && (!best || weight(cause) > most))
         best = Best{k, std::move(ends)};
@@ -598,7 +607,8 @@ private:
   }
   [[nodiscard]] static bool of_any_rule(CauseRule rule) { return rule != CauseRule::kContention; }
 
-  /// Moves the candidate to the causes. Returns whether there is one.
+  /// Moves the candidate to the causes. Returns whether there is one. It may have hidden a gain of
+  /// other candidates, and a later cause may gain the same time.
   bool take(std::optional<Best> best) {
     if (!best)
       return false;
@@ -607,6 +617,10 @@ private:
     now_ = std::move(best->ends);
     out_.causes.push_back(std::move(chosen->cause));
     candidates_.erase(chosen);
+    for (CauseCandidate& c : candidates_)
+      if (c.most_ms < out_.floor_ms &&
+          (compares_ranks(c.cause.rule) ? excess_ms(c) : c.cause.cost_ms) >= out_.floor_ms)
+        c.most_ms = gain_of(ends_with(c));
     return true;
   }
 
@@ -722,7 +736,7 @@ private:
       const CauseRule rule = c.cause.rule;
       return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator ||
               rule == CauseRule::kSlowLink ||
-              (compares_ranks(rule) && c.cause.alone_ms >= out_.floor_ms)) &&
+              (compares_ranks(rule) && c.most_ms >= out_.floor_ms)) &&
              has(c.cause, rank);
     };
     const auto for_this_rank = [&](const StepCause& c) {
@@ -734,12 +748,12 @@ private:
 
   void leave(const CauseCandidate& c) {
     Unsaid unsaid{c.cause.rule, UnsaidReason::kNoGain, c.cause.cost_ms, c.cause.gain_ms};
-    if (std::max({unsaid.cost_ms, unsaid.gain_ms, c.cause.alone_ms}) < out_.floor_ms ||
+    if (std::max({unsaid.cost_ms, unsaid.gain_ms, c.most_ms}) < out_.floor_ms ||
         (compares_ranks(unsaid.rule) && excess_ms(c) < out_.floor_ms))
       return;
     if (unsaid.gain_ms >= out_.floor_ms)
       unsaid.reason = UnsaidReason::kBelowNoise;
-    else if (c.cause.alone_ms >= out_.floor_ms)
+    else if (c.most_ms >= out_.floor_ms)
       unsaid.reason = UnsaidReason::kExplained;
     const auto same = std::find_if(out_.unsaid.begin(), out_.unsaid.end(), [&](const Unsaid& u) {
       return u.rule == unsaid.rule && u.reason == unsaid.reason;
