@@ -663,6 +663,13 @@ TEST(WhyCommand, ThePlaceIsInACountedStep) {
   }
 }
 
+// The place of a call that waits for the GPU was the time after the end of the GPU work.
+TEST(WhyCommand, ThePlaceOfALaunchThatBlocksIsTheWholeCall) {
+  const test::JobAnswer answer("why", {recorded("launch_blocking")});
+  EXPECT_EQ(answer.text("causes", 0, "rule"), "blocking-launch");
+  EXPECT_NEAR(answer.number("causes", 0, "longest_ms"), 0.284, 0.001);
+}
+
 // The gain of the slower host is hidden by the slower GPU, then by the host that does not run
 // ahead. "Overlapping work takes as long" was untrue of it.
 TEST(WhyOfRanks, AGainBehindOneCauseIsExplainedByAnother) {

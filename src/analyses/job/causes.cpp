@@ -350,12 +350,30 @@ private:
         c.cause.main_rank = run_.ranks[rank].rank;
   }
 
+  /// Returns how long the calls of the cause wait for other GPU work than that of the cause. The
+  /// node of such a call begins after the wait.
+  [[nodiscard]] std::map<NodeId, std::int64_t> blocked_ns(const CauseCandidate& c) const {
+    std::map<NodeId, std::int64_t> out;
+    if (c.unblocked.empty())
+      return out;
+    const std::set<NodeId> own(c.nodes.begin(), c.nodes.end());
+    for (const NodeId n : c.unblocked) {
+      const NodeId before = run_.graph.waited(n, WaitKind::kHost);
+      if (before == kNoNode || own.contains(run_.graph.waited(n, WaitKind::kBlocking)))
+        continue;
+      const RankNode& host = run_.node(before);
+      out[n] = std::max<std::int64_t>(0, run_.node(n).start_ns - host.start_ns - host.dur_ns);
+    }
+    return out;
+  }
+
   /// Sets the count, place and cost of the cause from its nodes.
   void describe(CauseCandidate& c) const {
     set_main_rank(c);
     StepCause& cause = c.cause;
     std::set<std::size_t> seen;
     std::int64_t longest = -1;
+    const std::map<NodeId, std::int64_t> waits = blocked_ns(c);
     std::map<std::uint32_t, double> copied; // bytes by rank
     for (const NodeId n : c.nodes) {
       if (!clock_.counts(run_.step_of(n)))
@@ -363,15 +381,17 @@ private:
       seen.insert(run_.step_of(n));
       if (run_.activity(n).kind == ActivityKind::kCopy)
         copied[run_.rank_of[n]] += static_cast<double>(run_.activity(n).bytes);
-      if (run_.graph.dur_ns(n) <= longest)
+      const auto wait = waits.find(n);
+      const std::int64_t blocked = wait == waits.end() ? 0 : wait->second;
+      if (run_.graph.dur_ns(n) + blocked <= longest)
         continue;
-      longest = run_.graph.dur_ns(n);
+      longest = run_.graph.dur_ns(n) + blocked;
       const RankNode& node = run_.node(n);
-      cause.place = FindingPlace{run_.ranks[run_.rank_of[n]].rank, node.start_ns,
+      cause.place = FindingPlace{run_.ranks[run_.rank_of[n]].rank, node.start_ns - blocked,
                                  node.start_ns + node.dur_ns};
       if (!run_.step_numbers.empty())
         cause.place_step = run_.step_numbers[run_.step_of(n)];
-      cause.occurrence_ms = ns_to_ms(node.dur_ns);
+      cause.occurrence_ms = ns_to_ms(node.dur_ns + blocked);
     }
     const std::vector<NodeId>& counted = c.counted.empty() ? c.nodes : c.counted;
     cause.count = static_cast<std::size_t>(std::ranges::count_if(
