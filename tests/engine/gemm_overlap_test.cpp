@@ -111,22 +111,6 @@ TEST(GemmVariance, ThePercentileIsInterpolated) {
   }
 }
 
-// The profiler lost the kernel of the second call, but not its copy of 3 us.
-TEST(GemmVariance, ACallWithoutItsKernelIsNotCounted) {
-  const LoadedTrace trace = test::TraceBuilder()
-                                .op("aten::mm", 10, 20)
-                                .kernel("Cijk_a", 20, 100, 454)
-                                .op("aten::mm", 600, 20)
-                                .copy("Memcpy DtoD (Device -> Device)", 605, 650, 3)
-                                .op("aten::mm", 700, 20)
-                                .kernel("Cijk_a", 710, 750, 453)
-                                .load();
-  const RankGemms gemms = extract_gemms(trace, ReportOptions{});
-  ASSERT_EQ(gemms.groups.size(), 1U);
-  EXPECT_EQ(gemms.groups[0].instances.size(), 2U);
-  EXPECT_EQ(gemms.groups[0].range_ns(), 1'000);
-}
-
 TEST(GemmOverlap, TextOfTheBusyTimes) {
   const IntervalSet busy({{-5, 3}, {10, 20}});
   EXPECT_EQ(busy_text(busy), "-5-3;10-20");

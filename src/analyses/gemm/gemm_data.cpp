@@ -122,9 +122,6 @@ public:
       if (op == nullptr || op->family != "GEMM")
         continue;
       const auto kernels = index_.kernels_of(l);
-      if (std::ranges::none_of(kernels,
-                               [&](EventId i) { return e_.category[i] == Category::kKernel; }))
-        continue; // only a copy or fill was recorded: the profiler lost the kernel
       const EventId first = kernels.front();
       add({op_key(trace_, l.event, l.category), e_.device[first], e_.stream[first]}, l.event,
           {kernels.begin(), kernels.end()});
