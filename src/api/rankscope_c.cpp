@@ -74,7 +74,7 @@ struct LibraryOptions {
 
 Error wrong_option(std::string_view option) {
   return {ErrorCode::kUsage, "librankscope", fmt::format("wrong option '{}'", option),
-          "rankscope_c.h lists them"};
+          "rankscope_c.h and, in Python, help(rankscope.open) list them"};
 }
 
 /// Sets one option from "name=value".

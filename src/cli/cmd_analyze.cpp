@@ -75,7 +75,7 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
 }
 
 Result<std::vector<PartialRequest>> runs_of_analyze(AnalyzeFlags& f) {
-  RS_CHECK(check_output("analyze", f.output));
+  RS_CHECK(check_output("analyze", {f.request.folder}, f.output));
   AnalyzeRequest& r = f.request;
   const RankFlags flags{.gpu_arch = &r.report.gpu_arch,
                         .top_k = &r.top_k,

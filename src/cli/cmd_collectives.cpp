@@ -68,7 +68,7 @@ Result<std::vector<PartialRequest>> runs_of_collectives(const Context& ctx, Coll
   CollectivesRequest& request = f.request;
   RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral)); // before anything is read
   if (request.outputs.csv_dir.empty() && !ctx.json)
-    RS_CHECK(check_output("collectives", request.outputs.file));
+    RS_CHECK(check_output("collectives", request.inputs, request.outputs.file));
   return std::vector{run_of_ranks("collectives", request.inputs, request.discover,
                                   {.memory_bytes = &request.memory_bytes})};
 }

@@ -97,7 +97,7 @@ Result<std::vector<PartialRequest>> runs_of_gemm(GemmFlags& f) {
     return Error{ErrorCode::kUsage, "gemm",
                  "parts work only with the steps variance, timestamps and overlap",
                  "rankscope reduce variance PARTS --as gemm -o OUT"};
-  RS_CHECK(check_output("gemm", f.output));
+  RS_CHECK(check_output("gemm", f.sweep, f.output));
   return std::vector{
       run_of_ranks("gemm", f.sweep, f.discover, {.top_k = &f.top_k, .rank_by = &f.rank_by})};
 }

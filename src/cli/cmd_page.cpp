@@ -61,7 +61,8 @@ Result<void> page(Context& ctx, const PageFlags& f) {
   if (request.output.empty()) {
     request.output = default_output(comparison ? "" : request.run.inputs.front(), "page", ".html");
     folder = std::filesystem::path(request.output).parent_path();
-    RS_CHECK(make_folder(folder));
+    if (const Result<void> made = make_folder(folder); !made)
+      return Error{ErrorCode::kOutput, folder, made.error().what, "choose another file with -o"};
   }
   RS_CHECK(check_ending(request.output, {".html", ".htm"}));
   Result<PageResult> result = made(ctx, f, request, comparison);

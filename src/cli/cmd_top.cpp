@@ -5,6 +5,7 @@
 #include "cli/page_flags.h"
 #include "cli/parts_flags.h"
 #include "cli/top_screen.h"
+#include "cli/watch_lines.h"
 #include "os/signals.h"
 #include "pages/top_page.h"
 #include "writers/writer.h"
@@ -47,6 +48,7 @@ Result<void> watch(Context& ctx, const TopFlags& f) {
   TopWatch watch(f.request);
   TopScreen screen(ctx, f.page, f.every);
   TopPoll shown;
+  note_waiting(ctx, f.request.inputs);
   do {
     Result<TopPoll> poll = watch.poll(ctx);
     if (!poll && poll.error().code == ErrorCode::kInterrupted)
@@ -99,7 +101,7 @@ Action setup_top(FlagSet& app) {
       app.add_option("--watch", f->watch,
                      "poll for new traces every N seconds (default: 2), until Ctrl-C")
           .expected(0, 1)
-          .type_name("[SECONDS]");
+          .type_name("SECONDS");
   app.add(options::top_k.also("-k,"), f->request.top_k, "rows of each list (0: all)")
       .capture_default_str();
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });

@@ -43,6 +43,8 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   if (watch.state().raised > 0)
     ctx.note(fmt::format("alarms in earlier runs: {}; the last one: {}", watch.state().raised,
                          shown_text(watch.state().alarms.back().sentence, true)));
+  if (!loop.once)
+    note_waiting(ctx, f.request.inputs);
   if (!f.page.empty())
     RS_CHECK(OutputFile::create(f.page)); // discarded: an invalid path fails now
   bool has_page = false;                  // false before the first poll, which finds the inputs

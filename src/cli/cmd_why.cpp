@@ -70,7 +70,8 @@ Action setup_why(FlagSet& app) {
   app.add_option("--step-time", f->request.step_time_ms,
                  "step time without the profiler, ms: correct the recorded times for the "
                  "profiler's overhead")
-      .type_name("MS");
+      .type_name("MS")
+      .positive();
   app.add_option("--rule", f->request.rule,
                  "report only causes of this rule (--rules lists the rules)")
       .type_name("ID");

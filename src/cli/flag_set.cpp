@@ -14,13 +14,25 @@
 namespace rankscope {
 namespace {
 
-/// Accepts only finite numbers. NaN would pass negated comparisons.
-CLI::Validator finite() {
-  return {[](std::string& given) -> std::string {
+/// Accepts finite numbers above 0, or also 0.
+CLI::Validator finite_number(bool zero) {
+  return {[zero](std::string& given) {
             double value = 0;
-            return CLI::detail::lexical_cast(given, value) && std::isfinite(value)
-                       ? std::string()
-                       : fmt::format("'{}' is not a finite number", given);
+            const bool fits = CLI::detail::lexical_cast(given, value) && std::isfinite(value) &&
+                              (zero ? value >= 0 : value > 0);
+            return fits ? std::string()
+                        : fmt::format("'{}' is not a number {}", given,
+                                      zero ? "of 0 or more" : "above 0");
+          },
+          zero ? "NONNEGATIVE" : "POSITIVE"};
+}
+
+/// Rejects negative numbers, which CLI11 converts to large unsigned numbers.
+CLI::Validator natural() {
+  return {[](std::string& given) {
+            return given.starts_with('-')
+                       ? fmt::format("'{}' is not a whole number, 0 or more", given)
+                       : std::string();
           },
           ""};
 }
@@ -71,12 +83,12 @@ Flag& Flag::range(double from, double to) {
 }
 
 Flag& Flag::positive() {
-  option_->check(CLI::PositiveNumber)->check(finite());
+  option_->check(finite_number(false));
   return *this;
 }
 
 Flag& Flag::not_negative() {
-  option_->check(CLI::NonNegativeNumber)->check(finite());
+  option_->check(finite_number(true));
   return *this;
 }
 
@@ -116,7 +128,10 @@ bool Flag::given() const {
 
 template <class T>
 Flag FlagSet::add_option(const std::string& names, T& value, const std::string& help) {
-  return Flag(*app_->add_option(names, value, help));
+  CLI::Option& option = *app_->add_option(names, value, help);
+  if constexpr (std::is_unsigned_v<T>)
+    option.check(natural());
+  return Flag(option);
 }
 
 template Flag FlagSet::add_option(const std::string&, std::string&, const std::string&);
@@ -140,9 +155,10 @@ Flag FlagSet::add_option_function(const std::string& names,
 }
 
 Flag FlagSet::add(const MebibyteOption& option, std::uint64_t& bytes, const char* help) {
-  return Flag(*app_->add_option_function<std::uint64_t>(
+  CLI::Option& added = *app_->add_option_function<std::uint64_t>(
       option.name, [&bytes](const std::uint64_t& mib) { bytes = mib << 20U; },
-      help != nullptr ? help : option.help));
+      help != nullptr ? help : option.help);
+  return Flag(*added.check(natural()));
 }
 
 Flag FlagSet::add_flag(const std::string& names, bool& value, const std::string& help) {

@@ -121,6 +121,12 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool positiona
   return out + wrapped(text, column, column) + "\n";
 }
 
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  if (option->get_type_size() == 0 || option->get_items_expected_min() > 0)
+    return CLI::Formatter::make_option_opts(option);
+  return " [" + option->get_type_name() + "]";
+}
+
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   std::string name = "  " + command->get_display_name();
   name.resize(std::max(get_column_width(), name.size() + 2), ' ');

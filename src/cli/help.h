@@ -11,6 +11,8 @@ namespace rankscope {
 class HelpFormatter : public CLI::Formatter {
 public:
   [[nodiscard]] std::string make_option(const CLI::Option* option, bool positional) const override;
+  /// Shows an optional value in brackets, and not as a default: without the option, it is not used.
+  [[nodiscard]] std::string make_option_opts(const CLI::Option* option) const override;
   [[nodiscard]] std::string make_subcommand(const CLI::App* command) const override;
   [[nodiscard]] std::string make_footer(const CLI::App* app) const override;
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string name,

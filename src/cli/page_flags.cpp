@@ -5,7 +5,8 @@
 namespace rankscope {
 
 void add_page_flags(FlagSet& app, PageFlags& flags) {
-  app.add_option("--width", flags.width, "columns of the output (default: the terminal's, or 80)")
+  app.add_option("--width", flags.width,
+                 "columns of the output (default: the terminal's, or 80); pages use at most 200")
       .range(40, 1000);
   app.add_option("--color,--colour", flags.colour,
                  "use colours: auto (only on a terminal), always or never")

@@ -29,8 +29,10 @@ struct RankFlags {
                                           const DiscoverOptions& discover,
                                           const RankFlags& flags = {});
 
-/// Checks that --output is given if a command would otherwise write into the folder of the traces.
-[[nodiscard]] Result<void> check_output(const char* command, const std::string& output);
+/// Checks that --output is given if a command with inputs would otherwise write into the folder of
+/// the traces.
+[[nodiscard]] Result<void> check_output(const char* command, const std::vector<std::string>& inputs,
+                                        const std::string& output);
 
 /// Returns the command that `--as` names and leaves the arguments of that command: "reduce PARTS
 /// --as top -k 3" becomes "top PARTS -k 3". Returns nullptr, with unchanged arguments, when the

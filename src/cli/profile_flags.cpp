@@ -65,7 +65,7 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add(options::container_arg, r.container_arguments);
     app.add(options::local, f.local, "run without a container (default)");
     app.add(options::baseline, r.baseline,
-            "first run N times without tools, to measure the overhead")
+            "first run N times (without N: once) without tools, to measure the overhead")
         .expected(0, 1)
         .default_str("1");
     app.add(options::timeout, r.timeout_s, "time limit of the command, seconds (0: no limit)")

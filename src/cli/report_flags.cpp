@@ -16,10 +16,11 @@ constexpr Choice<StepPhase> kPhase{"--phase", "report only annotated steps of th
 constexpr std::array kSteadyParts{
     std::pair("region", SteadyPart::kRegion), std::pair("mixed", SteadyPart::kMixed),
     std::pair("decode", SteadyPart::kDecode), std::pair("prefill", SteadyPart::kPrefill)};
-constexpr Choice<SteadyPart> kSteadyPart{options::steady_state.name,
-                                         "report only the steady state: region (default), or the "
-                                         "best window of one kind: mixed, decode or prefill",
-                                         kSteadyParts};
+constexpr Choice<SteadyPart> kSteadyPart{
+    options::steady_state.name,
+    "report only the steady state: region (without a value), or "
+    "the best window of one kind: mixed, decode or prefill",
+    kSteadyParts};
 
 /// Adds the flags of the script that this command replaces, where their names differ. They are not
 /// in --help. Sheets that the script made on request are always made here.

@@ -217,7 +217,8 @@ void add_launch(FlagSet& app, SweepFlags& f) {
 void add_course(FlagSet& app, SweepFlags& f) {
   SweepRequest& r = f.request;
   app.add(options::repeats, r.repeats,
-          "runs per setting; all settings run once before the next repeat")
+          "runs per setting (with --search: 8 by default); all settings run once before the next "
+          "repeat")
       .capture_default_str();
   app.add_flag("--shuffle", r.shuffle, "shuffle the settings; use a new order for each repeat");
   app.add(options::seed, r.seed, "seed of the random order").capture_default_str();

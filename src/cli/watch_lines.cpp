@@ -8,6 +8,7 @@
 #include "writers/json_head.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -34,6 +35,13 @@ void run_command(const Context& ctx, const std::vector<std::string>& command, co
 }
 
 } // namespace
+
+void note_waiting(const Context& ctx, const std::vector<std::string>& inputs) {
+  std::error_code ec;
+  for (const std::string& input : inputs)
+    if (!std::filesystem::exists(input, ec))
+      ctx.note("waiting for " + input);
+}
 
 void print_poll(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchPoll& poll,
                 std::int64_t now_ns) {

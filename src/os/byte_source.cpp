@@ -239,8 +239,10 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path, bo
     if (::fstat(fd, &info) == 0) {
       if (S_ISDIR(info.st_mode) || S_ISCHR(info.st_mode)) {
         ::close(fd);
-        return unreadable(S_ISDIR(info.st_mode) ? "is a directory, expected a file"
-                                                : "is a device, expected a file");
+        if (S_ISDIR(info.st_mode))
+          return Error{ErrorCode::kUnreadable, path, "is a directory, expected a file",
+                       "for the traces in a folder: rankscope top, or one command per file"};
+        return unreadable("is a device, expected a file");
       }
       bytes = static_cast<std::uint64_t>(info.st_size);
     }

@@ -52,8 +52,8 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
         "  ", Ink::kWarn);
   if (facts.recording) {
     page.sentence(
-        fmt::format("recorded, {} takes {} ms: {} \u00b5s are taken off the host's time for each "
-                    "recorded range and call, so that it takes {} ms",
+        fmt::format("recorded, {} takes {} ms: {} \u00b5s are subtracted from the host's time for "
+                    "each recorded range and call, so that it takes {} ms",
                     facts.steps > 0 ? "a step" : "the run", number3(facts.recording->recorded_ms),
                     number3(facts.recording->each_us), number3(facts.recording->step_ms)),
         "  ", Ink::kWarn);
@@ -65,6 +65,12 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
                       "host are overstated",
                       percent_text(longer), number3(facts.step_ms), number3(facts.step_time_ms)),
           "  ", Ink::kWarn);
+    else
+      page.sentence(fmt::format("--step-time {} ms corrects nothing: the recorded {} ms are not "
+                                "more than {:.0f} % longer",
+                                number3(facts.step_time_ms), number3(facts.step_ms),
+                                kProfilerPercent),
+                    "  ", Ink::kWarn);
   } else if (facts.frame_cost_percent > kFrameCostPercent &&
              facts.host_percent > kFrameCostPercent) {
     page.sentence(

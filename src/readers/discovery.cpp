@@ -465,11 +465,20 @@ void name_empty(const std::string& root, const std::vector<std::string>& folders
 
 /// Returns the error if there is no trace. It names a known other format that was found instead, or
 /// else the usual endings of trace files.
-Error no_trace(const std::vector<std::string>& paths, const char* what,
-               const DiscoverOptions& options) {
+Error no_trace(const std::vector<std::string>& paths, const DiscoverOptions& options) {
   if (std::optional<Error> refusal = refusal_below(paths))
     return std::move(*refusal);
-  return {ErrorCode::kUnreadable, paths.empty() ? "" : paths.front(), what,
+  const std::string first = paths.empty() ? "" : paths.front();
+  for (const auto& [pattern, flag] : {std::pair(&options.trace_pattern, "--trace-pattern"),
+                                      std::pair(&options.rank_regex, "--rank-regex")})
+    if (!pattern->empty())
+      return {ErrorCode::kUnreadable, first,
+              fmt::format("no trace matches {} '{}'", flag, *pattern), ""};
+  std::error_code ec;
+  if (fs::is_regular_file(first, ec) && fs::file_size(first, ec) == 0)
+    return {ErrorCode::kUnreadable, first, "the file is empty", ""};
+  return {ErrorCode::kUnreadable, first,
+          fs::is_directory(first, ec) ? "no trace found below this folder" : "is not a trace",
           "traces are " + trace_endings(options.known)};
 }
 
@@ -537,7 +546,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
   if (!files.empty())
     RS_CHECK(fill(plan, std::move(files), options, diag));
   if (plan.ranks.empty())
-    return no_trace(paths, "no trace found", options);
+    return no_trace(paths, options);
   return plan;
 }
 
@@ -570,7 +579,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
     out.push_back(std::move(group.plan));
   }
   if (out.empty())
-    return no_trace({root}, "no trace found below this folder", options);
+    return no_trace({root}, options);
   std::stable_sort(out.begin(), out.end(), [](const RunPlan& a, const RunPlan& b) {
     return ordered_before(a.configuration, b.configuration);
   });

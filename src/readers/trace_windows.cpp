@@ -170,13 +170,20 @@ WindowName window_name(const std::string& path) {
 
 Result<void> choose_windows(TracesByRank& ranks, const std::string& asked,
                             const std::string& folder, Diagnostics& diag) {
-  if (std::ranges::none_of(ranks, [](const auto& rank) { return rank.second.size() > 1; }))
-    return {};
   std::optional<std::int64_t> number;
   if (!asked.empty()) {
     number = to_number(asked);
     if (!number)
       return Error{ErrorCode::kUsage, "--step", fmt::format("'{}' is not a number", asked), ""};
+  }
+  if (std::ranges::none_of(ranks, [](const auto& rank) { return rank.second.size() > 1; })) {
+    const auto has_number = [&](const auto& rank) {
+      const WindowName name = window_name(rank.second.front());
+      return name.step == number || name.time == number;
+    };
+    if (number && std::ranges::none_of(ranks, has_number))
+      diag.add(counters::step_not_used(*number), folder);
+    return {};
   }
   if (const auto windows = windows_of(ranks, &WindowName::step))
     return choose_step(ranks, *windows, number, folder, diag);

@@ -120,6 +120,13 @@ TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
             std::string::npos);
   EXPECT_EQ(run_binary({"top", "x", "-k", "abc"}).err,
             "rankscope: top: --top-k needs a whole number, 0 or more, not 'abc'\n");
+  EXPECT_EQ(run_binary({"gemm", "variance", "x", "--top-k", "-2"}).err,
+            "rankscope: gemm: --top-k: '-2' is not a whole number, 0 or more\n");
+  EXPECT_EQ(run_binary({"why", "x", "--step-time", "-3"}).err,
+            "rankscope: why: --step-time: '-3' is not a number above 0\n");
+  EXPECT_NE(run_binary({"profile", "--help"}).out.find("--baseline [INT] "), std::string::npos);
+  EXPECT_EQ(run_binary({"reduce"}).err,
+            "rankscope: reduce: needs folders of parts (rankscope reduce --help)\n");
   const RunResult none = run_binary({});
   EXPECT_NE(none.err.find("needs a command: "), std::string::npos) << none.err;
   for (const RunResult& r : {command, option, none})

@@ -212,6 +212,32 @@ TEST_F(Discovery, OneRun) {
   EXPECT_EQ(files->ranks[1].path, at("torch_profiler/rank1/a.json"));
 }
 
+// An option that chooses nothing is named.
+TEST_F(Discovery, AStepThatNoFileNameContainsIsNamed) {
+  for (const char* rank : {"0", "1"})
+    file(std::string("rank") + rank + "/trace_step18.json");
+  options_.step = "18";
+  ASSERT_TRUE(discover_run({folder_.path()}, options_, diag_));
+  EXPECT_TRUE(diag_.problems().empty());
+  options_.step = "99";
+  ASSERT_TRUE(discover_run({folder_.path()}, options_, diag_));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].sentence, "--step 99 chooses nothing: each rank has one trace, and "
+                                          "no file name contains this step or time");
+}
+
+TEST_F(Discovery, WithoutATraceTheErrorNamesTheReason) {
+  file("rank0/trace.json");
+  options_.trace_pattern = "x*";
+  Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().what, "no trace matches --trace-pattern 'x*'");
+  options_.trace_pattern.clear();
+  run = discover_run({folder_.write("empty.txt", "")}, options_, diag_);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().what, "the file is empty");
+}
+
 TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   for (const char* step : {"18", "19", "190"})
     for (const char* rank : {"0", "1"})

@@ -29,6 +29,11 @@ Error no_edit(std::string_view text, std::string why) {
           "median' or 'hide collectives'"};
 }
 
+/// Returns the error of an edit with the right form.
+Error useless(std::string_view text, std::string why) {
+  return {ErrorCode::kUsage, fmt::format("--edit '{}'", text), std::move(why), ""};
+}
+
 std::vector<std::string_view> separated(std::string_view text, char separator) {
   std::vector<std::string_view> out;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -192,7 +197,7 @@ Result<std::size_t> as_median(const JobRun& run, const RunEdit& change,
                               const Contention& contention, JobEdit& edit) {
   for (const std::int64_t rank : change.ranks)
     if (std::ranges::none_of(run.ranks, [rank](const RankGraph& r) { return r.rank == rank; }))
-      return no_edit(change.text, fmt::format("the run has no rank {}", rank));
+      return useless(change.text, fmt::format("the run has no rank {}", rank));
   std::size_t out = 0;
   ChosenActivities chosen(run, change);
   const RunPlaces run_places = places_of(run, PlaceIn::kEachStep);
@@ -353,11 +358,11 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const CountedSteps& clock,
           ++changed;
         }
     } catch (const std::regex_error&) { // this expression needs too much work
-      return no_edit(change.text, "the regular expression takes too long");
+      return useless(change.text, "the regular expression takes too long");
     }
   }
   if (changed == 0)
-    return no_edit(change.text, "the run has no such activity");
+    return useless(change.text, "the run has no such activity");
   return changed;
 }
 
