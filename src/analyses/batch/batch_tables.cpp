@@ -2,6 +2,7 @@
 #include "analyses/batch/batch_facts.h"
 
 #include "analyses/operators/op_key.h"
+#include "base/not_negative.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "core/arg_text.h"
@@ -211,8 +212,7 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
        {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs,
         [](const R& r) { return reference_us(r.dur_ns); },
         "duration of the kernel, as recorded in the file"},
-       {"stream", "Kernel stream", Unit::kNone,
-        [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
+       {"stream", "Kernel stream", Unit::kNone, [](const R& r) { return not_negative(r.stream); },
         "GPU stream on which the kernel ran"},
        {"parent_uid", "Parent cpu_op UID", Unit::kNone, kInt,
         [](const R& r) { return r.has_parent ? Value(r.parent_uid) : Value(); },

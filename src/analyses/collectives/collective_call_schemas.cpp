@@ -2,6 +2,7 @@
 #include "analyses/collectives/collective_schemas.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "base/not_negative.h"
 #include "base/units.h"
 #include "core/reference_time.h"
 
@@ -18,7 +19,7 @@ constexpr const char* kStepHelp =
     "contain the launch, the step of the launched work before it on its stream";
 
 std::optional<std::int64_t> step_of(const Collective& c) {
-  return c.step < 0 ? std::nullopt : std::optional(c.step);
+  return not_negative(c.step);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "analyses/gemm/gemm_facts.h"
 
+#include "base/not_negative.h"
 #include "base/pointers.h"
 #include "base/statistics.h"
 #include "base/units.h"
@@ -176,7 +177,7 @@ GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ra
 }
 
 std::optional<std::int64_t> known_step(const GemmExtreme& e) {
-  return e.step < 0 ? std::nullopt : std::optional(e.step);
+  return not_negative(e.step);
 }
 
 void add_documented(Schema<GemmRow>& schema) {
@@ -204,8 +205,7 @@ void add_configuration_columns(Schema<GemmRow>& schema) {
   schema.add({"input_types", &R::types, "data types of the operator's inputs"});
   schema.add({"input_strides", &R::strides, "strides of the operator's inputs"});
   schema.add({"stream", &R::stream, ""});
-  schema.add({"device",
-              [](const R& r) { return r.device < 0 ? std::nullopt : std::optional(r.device); },
+  schema.add({"device", [](const R& r) { return not_negative(r.device); },
               "number of the GPU in the trace"});
   schema.add({"count", Unit::kCount, [](const R& r) { return r.calls_us.count; },
               "number of calls in the row"});

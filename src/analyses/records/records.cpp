@@ -2,6 +2,7 @@
 
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/gpu_timeline.h"
+#include "base/not_negative.h"
 #include "model/kernel_family.h"
 #include "model/kernels.h"
 
@@ -12,10 +13,6 @@ namespace rankscope {
 namespace {
 
 constexpr ColumnStyle kNested{.nested = true};
-
-std::optional<std::int64_t> not_negative(std::int64_t n) {
-  return n < 0 ? std::nullopt : std::optional(n);
-}
 
 const Trace& trace_of(const EventRecord& r) {
   return r.data->trace->trace;

@@ -2,12 +2,12 @@
 // by stream.
 #include "analyses/timeline/launch_statistics.h"
 
+#include "base/not_negative.h"
 #include "base/statistics.h"
 #include "core/graph_launch.h"
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace rankscope {
@@ -172,10 +172,8 @@ Schema<QueueLengthRow> queue_length_schema() {
   using R = QueueLengthRow;
   return Schema<R>(
       "queue_length", "queue of each stream: launched GPU work that has not started",
-      {{"device", [](const R& r) { return r.device < 0 ? std::nullopt : std::optional(r.device); },
-        "number of the GPU"},
-       {"stream", [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
-        "number of the stream"},
+      {{"device", [](const R& r) { return not_negative(r.device); }, "number of the GPU"},
+       {"stream", [](const R& r) { return not_negative(r.stream); }, "number of the stream"},
        {"points", Unit::kCount, &R::points,
         "number of points in time at which the queue length changes (launches and starts)"},
        {"length_mean", &R::mean, "mean queue length, over the points"},

@@ -1,11 +1,13 @@
 // stream_idle: idle time of each stream by cause.
 #include "analyses/timeline/stream_idle.h"
 
+#include "base/not_negative.h"
+
 #include <algorithm>
-#include <limits>
+#include <compare>
+#include <cstdint>
 #include <map>
-#include <optional>
-#include <tuple>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -21,28 +23,28 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
 
 using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
 
-/// Returns the gaps of one stream by cause. `events`: at least one. Sorts them by start, end and
-/// launch, so that their order in the trace does not matter.
-StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
-  const Events& e = t.trace.events;
-  const auto launched = [&](EventId i) {
-    return t.tree.linked(i) ? e.ts_ns[launch_of(t, i)] : std::numeric_limits<std::int64_t>::min();
-  };
-  std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
-    return std::tuple(e.ts_ns[a], e.dur_ns[a], launched(a)) <
-           std::tuple(e.ts_ns[b], e.dur_ns[b], launched(b));
-  });
+/// GPU work of a stream. It is sorted by all members, so that its order in the trace does not
+/// matter.
+struct StreamWork {
+  std::int64_t start_ns, end_ns;
+  std::int64_t launched_ns; ///< INT64_MIN: its launch is not in the trace
+  auto operator<=>(const StreamWork&) const = default;
+};
+
+/// Returns the gaps of one stream by cause. `work`: at least one.
+StreamGaps gaps_between(std::vector<StreamWork> work) {
+  std::sort(work.begin(), work.end());
   StreamGaps out;
-  std::int64_t before = t.trace.end_ns(events.front()); // end of all earlier events
-  for (const EventId i : events) {
-    if (const std::int64_t start = e.ts_ns[i]; start > before) {
-      const std::int64_t gap = start - before;
-      const StreamIdleCause cause = launched(i) > before  ? StreamIdleCause::kHostWait
-                                    : gap < kKernelWaitNs ? StreamIdleCause::kKernelWait
-                                                          : StreamIdleCause::kOther;
+  std::int64_t before = work.front().end_ns; // end of all earlier work
+  for (const StreamWork& next : work) {
+    if (next.start_ns > before) {
+      const std::int64_t gap = next.start_ns - before;
+      const StreamIdleCause cause = next.launched_ns > before ? StreamIdleCause::kHostWait
+                                    : gap < kKernelWaitNs     ? StreamIdleCause::kKernelWait
+                                                              : StreamIdleCause::kOther;
       out[static_cast<std::size_t>(cause)].push_back(gap);
     }
-    before = std::max(before, t.trace.end_ns(i));
+    before = std::max(before, next.end_ns);
   }
   return out;
 }
@@ -66,13 +68,15 @@ std::string_view stream_idle_cause_name(StreamIdleCause cause) {
 
 std::vector<StreamIdleRow> stream_idle_of(const LoadedTrace& trace) {
   const Events& e = trace.trace.events;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<EventId>> streams;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<StreamWork>> streams;
   for (EventId i = 0; i < e.size(); ++i)
     if (trace.trace.gpu(i))
-      streams[{e.device[i], e.stream[i]}].push_back(i);
+      streams[{e.device[i], e.stream[i]}].push_back(
+          {e.ts_ns[i], trace.trace.end_ns(i),
+           trace.tree.linked(i) ? e.ts_ns[launch_of(trace, i)] : INT64_MIN});
   std::vector<StreamIdleRow> out;
-  for (auto& [stream, events] : streams) {
-    StreamGaps gaps = gaps_between(trace, events);
+  for (auto& [stream, work] : streams) {
+    StreamGaps gaps = gaps_between(std::move(work));
     const std::size_t first = out.size();
     double total_us = 0;
     for (std::size_t cause = 0; cause < kStreamIdleCauses; ++cause) {
@@ -93,10 +97,8 @@ Schema<StreamIdleRow> stream_idle_schema() {
   using R = StreamIdleRow;
   Schema<R> schema(
       "stream_idle", "idle time of each stream by cause",
-      {{"device", [](const R& r) { return r.device < 0 ? std::nullopt : std::optional(r.device); },
-        "number of the GPU"},
-       {"stream", [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
-        "number of the stream"},
+      {{"device", [](const R& r) { return not_negative(r.device); }, "number of the GPU"},
+       {"stream", [](const R& r) { return not_negative(r.stream); }, "number of the stream"},
        {"cause", [](const R& r) { return stream_idle_cause_name(r.cause); },
         "cause of the idle time: host_wait, kernel_wait or other"},
        {"meaning", "meaning", Unit::kNone, CellKind::kText,
