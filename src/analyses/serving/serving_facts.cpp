@@ -43,8 +43,7 @@ public:
       return std::move(steps_);
     find_calls();
     find_gpu_work();
-    times();
-    gaps();
+    times_and_gaps();
     return std::move(steps_);
   }
 
@@ -126,27 +125,18 @@ private:
     }
   }
 
-  void times() {
+  void times_and_gaps() {
     std::optional<std::int64_t> last_end; // of the GPU work of all steps so far
-    for (ServingStepFacts& step : steps_) {
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      ServingStepFacts& step = steps_[s];
       if (step.gpu_events == 0)
         continue;
       const std::int64_t before = std::min(last_end.value_or(step.step.start_ns), step.end_ns);
       step.time_ns = step.end_ns - std::min(std::max(step.step.start_ns, before), step.end_ns);
       step.period_ns = last_end ? step.end_ns - before : step.time_ns;
+      if (last_end && step.gpu_start_ns > *last_end)
+        gap_before(step, *last_end, first_call_[s]);
       last_end = std::max(last_end.value_or(step.end_ns), step.end_ns);
-    }
-  }
-
-  void gaps() {
-    std::int64_t last_end = INT64_MIN; // end of the GPU work of all steps so far
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      ServingStepFacts& step = steps_[s];
-      if (step.gpu_events == 0)
-        continue;
-      if (last_end != INT64_MIN && step.gpu_start_ns > last_end)
-        gap_before(step, last_end, first_call_[s]);
-      last_end = std::max(last_end, step.end_ns);
     }
   }
 
