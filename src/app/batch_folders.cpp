@@ -1,6 +1,7 @@
 #include "app/batch_folders.h"
 
 #include "base/counters.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -214,7 +215,7 @@ Result<std::vector<RunPlan>> plans_below(const BatchSearch& search, Diagnostics&
   for (auto& [path, plan] : folders) {
     plan.folder = path;
     plan.configuration.label = fs::path(path).filename().string();
-    std::ranges::stable_sort(plan.ranks, {}, &RankFile::rank);
+    sort_stably(plan.ranks, {}, &RankFile::rank);
     out.push_back(std::move(plan));
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include "base/counters.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "os/file_stamp.h"
 #include "os/whole_file.h"
 
@@ -179,7 +180,7 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
     else
       session.diagnostics.add(counters::shard_twice(at->second), place.path);
   }
-  std::ranges::stable_sort(
+  sort_stably(
       out, [](const FoundShard& a, const FoundShard& b) { return a.shard.index < b.shard.index; });
   return out;
 }
@@ -391,7 +392,7 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
       out.diagnostics.add(counters::shard_without_ranks(out.error->what), out.error->where);
       out.error.reset();
     }
-    std::ranges::stable_sort(out.plans, [](const KnownPlan& a, const KnownPlan& b) {
+    sort_stably(out.plans, [](const KnownPlan& a, const KnownPlan& b) {
       return ordered_before(a.plan.configuration, b.plan.configuration);
     });
     return out;

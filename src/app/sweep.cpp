@@ -4,6 +4,7 @@
 #include "app/sweep_energy.h"
 #include "app/sweep_metrics.h"
 #include "app/sweep_tuner.h"
+#include "base/sort.h"
 #include "base/time_text.h"
 #include "collect/log_metric.h"
 #include "collect/secrets.h"
@@ -533,7 +534,7 @@ private:
   }
 
   void in_order_of_settings() {
-    std::stable_sort(rows_.begin(), rows_.end(), [](const SummaryRow& a, const SummaryRow& b) {
+    sort_stably(rows_, [](const SummaryRow& a, const SummaryRow& b) {
       return std::tie(a.run->setting, a.run->repeat) < std::tie(b.run->setting, b.run->repeat);
     });
   }

@@ -4,6 +4,7 @@
 #include "analyses/collectives/run_consistency.h"
 #include "base/fnv.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "core/steps.h"
 #include "engine/quiet_session.h"
@@ -63,7 +64,7 @@ void sort_by_turns(std::vector<WatchedFile>& files) {
   std::map<std::int64_t, std::size_t> turns;
   for (WatchedFile& file : files)
     file.turn = turns[file.rank.value_or(-1)]++;
-  std::ranges::stable_sort(files, [](const auto& a, const auto& b) { return a.turn < b.turn; });
+  sort_stably(files, [](const auto& a, const auto& b) { return a.turn < b.turn; });
 }
 
 } // namespace
@@ -209,7 +210,7 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchP
   };
   RS_CHECK(run_ranks<WatchedRank>(session, {&plan}, run, std::move(steps)));
   // if a poll has several windows of a rank, take them in the order in which the rank wrote them
-  std::stable_sort(fresh.begin(), fresh.end(), [](const WatchedRank& a, const WatchedRank& b) {
+  sort_stably(fresh, [](const WatchedRank& a, const WatchedRank& b) {
     const auto key = [](const WatchedRank& r) {
       return std::pair(r.steps.empty() ? -1 : r.steps.front(), r.start_ns);
     };

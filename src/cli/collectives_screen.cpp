@@ -3,8 +3,8 @@
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/collectives/like_groups.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -24,7 +24,7 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
   show(straggler_schema().table(facts.stragglers)); // the ranks for which others wait are first
   std::vector<ExposedRank> exposed = facts.exposed_ranks;
   if (exposed.size() > kRows) { // if not all rows fit, the outliers are first
-    std::ranges::stable_sort(exposed, std::ranges::greater(), &ExposedRank::exposed_ns);
+    sort_stably(exposed, std::ranges::greater(), &ExposedRank::exposed_ns);
     for (const std::string& line : rank_spreads(facts))
       ctx.out(line + "\n");
     ctx.out("\n");

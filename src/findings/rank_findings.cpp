@@ -4,6 +4,7 @@
 #include "analyses/ranks/rank_ranges.h"
 #include "analyses/ranks/work_excess.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "findings/compose.h"
 #include "findings/run_findings.h"
@@ -246,7 +247,7 @@ std::vector<ComparedWork> compared_work(const SlowRank& slow, const WorkByRank& 
                    name,
                    calls(sum) / steps - usual_of(*slow.group, slow.rank, work, name, calls)});
   }
-  std::ranges::stable_sort(out, std::ranges::greater(), &ComparedWork::excess);
+  sort_stably(out, std::ranges::greater(), &ComparedWork::excess);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "findings/straggler_findings.h"
 
+#include "base/sort.h"
 #include "findings/compose.h"
 
 #include <algorithm>
@@ -155,8 +156,7 @@ std::vector<Finding> straggler_findings(const WhatIfFacts& facts) {
     out.push_back(workers_finding(facts));
   if (out.empty())
     out.push_back(spread_finding(s));
-  std::ranges::stable_sort(out,
-                           [](const Finding& a, const Finding& b) { return a.value > b.value; });
+  sort_stably(out, [](const Finding& a, const Finding& b) { return a.value > b.value; });
   return out;
 }
 

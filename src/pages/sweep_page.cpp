@@ -1,6 +1,7 @@
 #include "pages/sweep_page.h"
 
 #include "analyses/sweep/sweep_compare.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "findings/sweep_findings.h"
 #include "findings/sweep_pair_findings.h"
@@ -268,8 +269,8 @@ Table top_gemms(const Side& side) {
   std::vector<TopGemm> rows;
   for (const GemmRow& row : side.facts->gemms.rows)
     rows.push_back({&row, row.kernel.size() > 60 ? row.kernel.substr(0, 57) + "..." : row.kernel});
-  std::ranges::stable_sort(
-      rows, [](const TopGemm& a, const TopGemm& b) { return a.row->range_us > b.row->range_us; });
+  sort_stably(rows,
+              [](const TopGemm& a, const TopGemm& b) { return a.row->range_us > b.row->range_us; });
   rows.resize(std::min(rows.size(), kRows));
   using R = TopGemm;
   const Schema<R> schema(

@@ -1,6 +1,7 @@
 #include "pages/top_page.h"
 
 #include "analyses/top/top_words.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "findings/compose.h"
@@ -359,8 +360,7 @@ std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
       for (const TopRankRow& row : facts.ranks)
         if (std::isfinite(row.*time))
           order.push_back(&row);
-      std::stable_sort(order.begin(), order.end(),
-                       [time](const auto* a, const auto* b) { return a->*time > b->*time; });
+      sort_stably(order, [time](const auto* a, const auto* b) { return a->*time > b->*time; });
       for (std::size_t i = 0; i < std::min(kMostRanks / 5, order.size()); ++i)
         add(*order[i]);
       if (!order.empty())

@@ -1,5 +1,6 @@
 #include "pages/why_page.h"
 
+#include "base/sort.h"
 #include "base/units.h"
 #include "findings/cause_findings.h"
 #include "findings/compose.h"
@@ -140,7 +141,7 @@ void why_long_steps(const CauseFacts& facts, ConsolePage& page) {
 std::string parts_text(const LateRankParts& late_rank) {
   std::vector<std::size_t> order(kStretchParts);
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+  sort_stably(order, [&](std::size_t a, std::size_t b) {
     return std::abs(late_rank.parts[a].excess_ms) > std::abs(late_rank.parts[b].excess_ms);
   });
   std::string out;

@@ -4,6 +4,7 @@
 #include "analyses/batch/batch_facts.h"
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/collectives/collective_sums.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "core/reference_time.h"
@@ -66,8 +67,8 @@ std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks)
       out.push_back(std::move(row));
     }
     for (auto& [name, rows] : groups) {
-      std::ranges::stable_sort(
-          rows, [&out](std::size_t a, std::size_t b) { return out[a].ts_us < out[b].ts_us; });
+      sort_stably(rows,
+                  [&out](std::size_t a, std::size_t b) { return out[a].ts_us < out[b].ts_us; });
       for (std::size_t i = 0; i < rows.size(); ++i) {
         BatchLongRow& row = out[rows[i]];
         row.index = static_cast<std::int64_t>(i);

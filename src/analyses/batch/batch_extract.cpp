@@ -5,6 +5,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/pseudo_ops.h"
 #include "base/ascii.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "model/kernels.h"
 
@@ -174,7 +175,7 @@ std::vector<BatchShapedRoot> batch_shaped_roots(const LoadedTrace& t) {
     if (lists.emplace(row.name, row.children).second)
       out.push_back(std::move(row));
   }
-  std::ranges::stable_sort(out, {}, &BatchShapedRoot::name);
+  sort_stably(out, {}, &BatchShapedRoot::name);
   return out;
 }
 

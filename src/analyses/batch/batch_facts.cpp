@@ -3,6 +3,7 @@
 
 #include "base/invariant.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "core/arg_text.h"
@@ -150,7 +151,7 @@ BatchFamily family_of(const std::vector<BatchPart>& parts, BatchGroup group) {
   }
   for (const Rows& rows : rows_of(parts, g))
     out.rows.push_back(op_row(rows, out.params));
-  std::stable_sort(out.rows.begin(), out.rows.end(), [](const BatchOpRow& a, const BatchOpRow& b) {
+  sort_stably(out.rows, [](const BatchOpRow& a, const BatchOpRow& b) {
     return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
                                               : a.first_uid < b.first_uid;
   });
@@ -179,7 +180,7 @@ std::vector<BatchLauncherRow> launchers_of(const std::vector<BatchPart>& parts) 
     row.name = name;
     out.push_back(std::move(row));
   }
-  std::ranges::stable_sort(out, std::ranges::greater(), &BatchLauncherRow::time_ns);
+  sort_stably(out, std::ranges::greater(), &BatchLauncherRow::time_ns);
   fill_shares(out, &BatchLauncherRow::time_ns);
   return out;
 }
@@ -218,7 +219,7 @@ std::vector<BatchDurations> unlinked_of(const std::vector<BatchPart>& parts) {
   std::vector<BatchDurations> out;
   for (auto& [key, row] : rows)
     out.push_back(std::move(row));
-  std::ranges::stable_sort(out, std::ranges::greater(), &BatchDurations::count);
+  sort_stably(out, std::ranges::greater(), &BatchDurations::count);
   return out;
 }
 
@@ -232,7 +233,7 @@ std::vector<std::pair<std::string, std::size_t>> short_ops_of(const std::vector<
         out.emplace_back(name, 0);
       out[known->second].second += count;
     }
-  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.second > b.second; });
+  sort_stably(out, [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
 }
 

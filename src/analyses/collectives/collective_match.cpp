@@ -1,8 +1,8 @@
 #include "analyses/collectives/collective_match.h"
 
 #include "analyses/collectives/group_match.h"
+#include "base/sort.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -36,7 +36,7 @@ std::map<std::string, MemoryMembers> rows_by_group(const std::vector<RankCollect
     for (std::size_t i = 0; i < ranks[r].rows.size(); ++i)
       rank_groups[group_key(ranks[r], ranks[r].rows[i])].in_file.push_back(i);
     for (auto& [key, p] : rank_groups) {
-      std::stable_sort(p.in_file.begin(), p.in_file.end(), [&](std::size_t a, std::size_t b) {
+      sort_stably(p.in_file, [&](std::size_t a, std::size_t b) {
         return ranks[r].rows[a].ts_ns < ranks[r].rows[b].ts_ns;
       });
       p.rows.rank = r;

@@ -1,6 +1,7 @@
 #include "analyses/collectives/collective_sums.h"
 
 #include "base/rank_excess.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "model/kernel_names.h"
 
@@ -281,7 +282,7 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
       s.late_us_by_group[*names[number]] = late_us;
     out.push_back(std::move(s));
   }
-  std::ranges::stable_sort(out, {}, &Straggler::wait_ns);
+  sort_stably(out, {}, &Straggler::wait_ns);
   return out;
 }
 

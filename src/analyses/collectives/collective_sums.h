@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "base/sort.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -19,7 +19,7 @@ inline constexpr double kGib = 1.073741824; ///< 1024^3 / 10^9
 
 /// Sorts the rows stably, largest value first, NaN last.
 template <class Row, class Value> void largest_first(std::vector<Row>& rows, Value value) {
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+  sort_stably(rows, [&](const Row& a, const Row& b) {
     const double x = value(a);
     const double y = value(b);
     return std::isnan(x) || std::isnan(y) ? !std::isnan(x) && std::isnan(y) : x > y;

@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_sums.h"
 #include "base/lower_median.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -115,8 +116,8 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
   std::vector<Shift> found = agreeing_shifts(a, b);
   if (found.size() < 2)
     return found.empty() ? Shift{} : found.front();
-  std::ranges::stable_sort(
-      found, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
+  sort_stably(found,
+              [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
   // shifts with few pairs may be first by chance, so the shift nearest in time is always a finalist
   const auto distance = [clock_ns](const Shift& s) { return std::abs(s.fit.offset_ns - clock_ns); };
   const auto nearer = [&distance](const Shift& x, const Shift& y) {
@@ -134,12 +135,12 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
   std::erase_if(paired, [fewer](const Shift& s) {
     return s.fit.pairs < kFewestPairs || 2 * s.fit.pairs < fewer;
   });
-  std::ranges::stable_sort(
-      paired, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
+  sort_stably(paired,
+              [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
   if (paired.size() > 1 && paired[0].fit.residual_ns <= kEndTogetherNs &&
       paired[1].fit.residual_ns > kClear * paired[0].fit.residual_ns + kResolutionNs)
     return paired[0];
-  std::stable_sort(found.begin(), found.end(), nearer);
+  sort_stably(found, nearer);
   Shift out = found[0];
   out.decided = false;
   out.ambiguous = distance(found[1]) <= kClear * distance(out) + kResolutionNs;

@@ -1,8 +1,8 @@
 #include "analyses/collectives/packed_rows.h"
 
 #include "analyses/collectives/collective_part.h"
+#include "base/sort.h"
 
-#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -43,7 +43,7 @@ std::vector<std::vector<std::size_t>> rows_of_groups(const RankCollectives& rank
   }
   std::vector<std::vector<std::size_t>> out;
   for (auto& [key, rows] : groups) {
-    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    sort_stably(rows, [&](std::size_t a, std::size_t b) {
       return rank.rows[a].ts_ns < rank.rows[b].ts_ns;
     });
     out.push_back(std::move(rows));

@@ -1,8 +1,8 @@
 #include "analyses/collectives/rank_bandwidth.h"
 
 #include "base/sample_intervals.h"
+#include "base/sort.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -103,7 +103,7 @@ std::vector<BandwidthClass> bandwidth_by_rank(const CollectiveFacts& facts) {
   for (BandwidthClass& row_class : out)
     for (RankBandwidth& row : row_class.ranks)
       row.difference = mean_interval(row.by_step, corrected_alpha(rows));
-  std::ranges::stable_sort(out, std::ranges::greater(), &BandwidthClass::collectives);
+  sort_stably(out, std::ranges::greater(), &BandwidthClass::collectives);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "analyses/collectives/collective_sums.h"
 #include "base/fnv.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -120,8 +121,7 @@ public:
       windows(problems);
       foreign(clocks);
     }
-    std::stable_sort(out_.begin(), out_.end(),
-                     [](const RunProblem& a, const RunProblem& b) { return a.kind < b.kind; });
+    sort_stably(out_, [](const RunProblem& a, const RunProblem& b) { return a.kind < b.kind; });
     return std::move(out_);
   }
 

@@ -1,6 +1,7 @@
 #include "analyses/collectives/slow_links.h"
 
 #include "base/rank_excess.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -127,7 +128,7 @@ std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
   add_slow_groups(samples_of_groups(kinds), 0, out);
   add_slow_groups(samples_of_steps(kinds), kUsualLinkSpread, out);
   std::erase_if(out, [](const SlowGroup& g) { return g.percent_below() < kLeastBelow; });
-  std::ranges::stable_sort(out, std::ranges::greater(), &SlowGroup::percent_below);
+  sort_stably(out, std::ranges::greater(), &SlowGroup::percent_below);
   std::set<std::string> named;
   std::erase_if(out, [&](const SlowGroup& g) { return !named.insert(g.row->group).second; });
   return out;

@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/display_text.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -183,7 +184,7 @@ public:
       : tables_(std::move(tables)), tags_(std::move(tags)), recipe_(std::move(recipe)),
         compat_(compat), matches_(std::move(matches)) {
     if (!recipe_.sort.empty())
-      std::stable_sort(matches_.begin(), matches_.end(), [&](const Match& a, const Match& b) {
+      sort_stably(matches_, [&](const Match& a, const Match& b) {
         const Value x = cell(*tables_[0], a[0], recipe_.sort);
         const Value y = cell(*tables_[0], b[0], recipe_.sort);
         if (x.is_null() || y.is_null())

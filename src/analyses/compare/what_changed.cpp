@@ -1,6 +1,7 @@
 #include "analyses/compare/what_changed.h"
 
 #include "base/sample_intervals.h"
+#include "base/sort.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -199,7 +200,7 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
 /// Returns the list with the `reported` rows first; both parts are sorted by size of the
 /// difference.
 ChangeList ranked(std::vector<Change> rows, const Change& total) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Change& a, const Change& b) {
+  sort_stably(rows, [](const Change& a, const Change& b) {
     if (a.reported != b.reported)
       return a.reported;
     return std::fabs(a.difference_ms) > std::fabs(b.difference_ms);

@@ -1,6 +1,7 @@
 #include "analyses/gemm/gemm_steps.h"
 
 #include "base/interval_set.h"
+#include "base/sort.h"
 #include "base/to_number.h"
 #include "base/units.h"
 #include "core/trace.h"
@@ -143,7 +144,7 @@ std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& 
       row.sheet.push_back(SheetCell::of(sheet->at(r, c)));
     out.rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(out.rows, std::ranges::greater(), &GemmRow::range_us);
+  sort_stably(out.rows, std::ranges::greater(), &GemmRow::range_us);
   if (out.rows.size() > top_k)
     out.rows.resize(top_k);
   return out;

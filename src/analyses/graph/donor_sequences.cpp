@@ -1,6 +1,7 @@
 #include "analyses/graph/donor_sequences.h"
 
 #include "analyses/timeline/inference_steps.h"
+#include "base/sort.h"
 #include "core/graph_launch.h"
 #include "core/steps.h"
 
@@ -47,7 +48,7 @@ std::vector<std::pair<EventId, EventId>> eager_launches(const LoadedTrace& t) {
   for (EventId i = 0; i < e.size(); ++i)
     if (is_gpu(e.category[i]) && t.tree.linked(i) && !launched_by_graph(t, i))
       out.emplace_back(t.tree.parent(i), i);
-  std::stable_sort(out.begin(), out.end(), [&e](const auto& a, const auto& b) {
+  sort_stably(out, [&e](const auto& a, const auto& b) {
     return e.ts_ns[a.first] != e.ts_ns[b.first] ? e.ts_ns[a.first] < e.ts_ns[b.first]
                                                 : e.ts_ns[a.second] < e.ts_ns[b.second];
   });
@@ -123,8 +124,7 @@ std::vector<DonorSequence> eager_sequences(const LoadedTrace& t, const std::stri
     if (kernels.size() < kLeastKernels)
       continue;
     add(span.name, kernels);
-    std::stable_sort(kernels.begin(), kernels.end(),
-                     [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+    sort_stably(kernels, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
     add(span.name, kernels);
   }
   return out;
@@ -139,7 +139,7 @@ std::vector<DonorSequence> captured_sequences(const LoadedTrace& t, const std::s
   for (EventId i = 0; i < e.size(); ++i)
     if (is_runtime(e.category[i]))
       calls.push_back(i);
-  std::ranges::stable_sort(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_stably(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   std::vector<DonorSequence> out;
   bool capturing = false;
   for (const EventId call : calls) {

@@ -2,6 +2,7 @@
 
 #include "analyses/graph/sequence_attribution.h"
 #include "analyses/timeline/inference_steps.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "core/steps.h"
 
@@ -125,8 +126,7 @@ private:
     for (const DonorSequence& d : donors_)
       if (const std::int64_t most = most_weight(tokens, d.kernels); most > 0)
         likely.emplace_back(most, &d);
-    std::stable_sort(likely.begin(), likely.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    sort_stably(likely, [](const auto& a, const auto& b) { return a.first > b.first; });
     if (likely.size() > 2 * kMostDonors) // each step has up to two orders
       likely.resize(2 * kMostDonors);
     std::vector<std::uint32_t> names(ops_.all().size());
@@ -352,7 +352,7 @@ std::string unattributed_families(const GraphAttribution& a) {
   for (std::size_t f = 0; f < kKernelFamilies; ++f)
     if (a.none_ns[f] > 0)
       order.emplace_back(-a.none_ns[f], static_cast<KernelFamily>(f));
-  std::stable_sort(order.begin(), order.end());
+  sort_stably(order);
   std::string out;
   for (const auto& [ns, family] : order)
     out += fmt::format("{}{} {:.1f} %", out.empty() ? "" : ", ", kernel_family_name(family),

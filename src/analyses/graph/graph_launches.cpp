@@ -1,9 +1,9 @@
 // The tables graph_launches and graph_kernels: how graph kernels were attributed to operators, and
 // which kernels were not attributed (docs/graph-attribution.md).
 #include "analyses/graph/graph_attribution.h"
+#include "base/sort.h"
 #include "base/units.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -114,7 +114,7 @@ std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribu
     row.percent = percent_of(row.ns, a.graph_ns);
     out.push_back(row);
   }
-  std::stable_sort(out.begin(), out.end(), [](const GraphKernelRow& x, const GraphKernelRow& y) {
+  sort_stably(out, [](const GraphKernelRow& x, const GraphKernelRow& y) {
     return x.ns != y.ns ? x.ns > y.ns : x.graph < y.graph;
   });
   return out;

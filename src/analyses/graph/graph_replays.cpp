@@ -1,5 +1,6 @@
 #include "analyses/graph/graph_replays.h"
 
+#include "base/sort.h"
 #include "core/graph_launch.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ constexpr double kLeastShare = 0.8; ///< minimum fraction of a graph's kernels i
                                     ///< launch
 
 std::vector<EventId> sorted_by_start(const Trace& trace, std::vector<EventId> events) {
-  std::stable_sort(events.begin(), events.end(), [&trace](EventId a, EventId b) {
+  sort_stably(events, [&trace](EventId a, EventId b) {
     return trace.events.ts_ns[a] != trace.events.ts_ns[b]
                ? trace.events.ts_ns[a] < trace.events.ts_ns[b]
                : a < b;
@@ -29,7 +30,7 @@ std::vector<std::uint32_t> stream_order(const Trace& trace, const std::vector<Ev
     first.emplace(trace.events.stream[kernels[i]], i);
   std::vector<std::uint32_t> out(kernels.size());
   std::iota(out.begin(), out.end(), 0U);
-  std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_stably(out, [&](std::uint32_t a, std::uint32_t b) {
     return first[trace.events.stream[kernels[a]]] < first[trace.events.stream[kernels[b]]];
   });
   return out;
@@ -79,7 +80,7 @@ private:
       replay.nodes.assign(replay.kernels.size(), 0);
       out_.replays.push_back(std::move(replay));
     }
-    std::stable_sort(out_.replays.begin(), out_.replays.end(), [&e](const auto& a, const auto& b) {
+    sort_stably(out_.replays, [&e](const auto& a, const auto& b) {
       return e.ts_ns[a.launch] < e.ts_ns[b.launch];
     });
   }
@@ -184,7 +185,7 @@ private:
   void take_names() {
     std::vector<std::size_t> order(named_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    sort_stably(order, [this](std::size_t a, std::size_t b) {
       return named_[a].tokens.size() > named_[b].tokens.size();
     });
     std::vector<std::size_t> complete;

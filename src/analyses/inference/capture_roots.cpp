@@ -1,6 +1,7 @@
 #include "analyses/inference/capture_roots.h"
 
 #include "base/ascii.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <map>
@@ -53,7 +54,7 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
       open.erase(at);
     }
   }
-  std::ranges::stable_sort(out, {}, &CaptureRoot::start_ns);
+  sort_stably(out, {}, &CaptureRoot::start_ns);
   return out;
 }
 
@@ -63,7 +64,7 @@ public:
   explicit RegionIndex(const std::vector<CaptureRoot>& roots) : roots_(roots) {
     for (std::uint32_t i = 0; i < roots.size(); ++i)
       by_start_.push_back(i);
-    std::ranges::stable_sort(by_start_, [&roots](std::uint32_t a, std::uint32_t b) {
+    sort_stably(by_start_, [&roots](std::uint32_t a, std::uint32_t b) {
       return roots[a].start_ns < roots[b].start_ns;
     });
     std::int64_t last = INT64_MIN;
@@ -117,8 +118,7 @@ void walk_down(const LoadedTrace& t, CaptureRoot& root) {
     for (const EventId child : t.tree.children(root.below[i]))
       if (!is_gpu(e.category[child]))
         root.below.push_back(child);
-  std::stable_sort(root.below.begin(), root.below.end(),
-                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_stably(root.below, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   for (const EventId i : root.below) {
     if (!is_runtime(e.category[i]))
       continue;

@@ -1,8 +1,8 @@
 #include "analyses/inference/graph_launches.h"
 
 #include "base/ascii.h"
+#include "base/sort.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -55,11 +55,10 @@ std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& t) {
     const EventId above = t.tree.parent(i);
     if (l.kernels.empty() && above != kNoEvent && launches(above))
       continue;
-    std::stable_sort(l.kernels.begin(), l.kernels.end(),
-                     [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+    sort_stably(l.kernels, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
     out.push_back(std::move(l));
   }
-  std::stable_sort(out.begin(), out.end(), [&e](const FoundLaunch& a, const FoundLaunch& b) {
+  sort_stably(out, [&e](const FoundLaunch& a, const FoundLaunch& b) {
     return e.ts_ns[a.event] < e.ts_ns[b.event];
   });
   return out;

@@ -1,5 +1,7 @@
 #include "analyses/inference/graph_template.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 
 namespace rankscope {
@@ -97,8 +99,7 @@ GraphTemplate make_graph_template(const LoadedTrace& capture, const CaptureRoot&
         stack.emplace_back(*it, parent);
   };
   std::vector<EventId> outermost = root.children;
-  std::stable_sort(outermost.begin(), outermost.end(),
-                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_stably(outermost, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   push(outermost, 0);
   while (!stack.empty()) {
     const auto [event, parent] = stack.back();

@@ -1,5 +1,7 @@
 #include "analyses/inference/step_repeats.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -79,8 +81,7 @@ private:
     for (auto& [track, roots] : by_track) {
       if (std::none_of(roots.begin(), roots.end(), [&](EventId i) { return has_gpu_work(i); }))
         continue;
-      std::stable_sort(roots.begin(), roots.end(),
-                       [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+      sort_stably(roots, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
       out.push_back(std::move(roots));
     }
     return out;

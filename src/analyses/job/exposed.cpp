@@ -1,5 +1,7 @@
 #include "analyses/job/exposed.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -108,7 +110,7 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
   for (std::size_t r = 0; r < wait_for.size(); ++r)
     if (wait_for[r] > 0)
       out.wait_for.push_back({run.ranks[r].rank, ms(wait_for[r]), ms(start_wait_for[r])});
-  std::ranges::stable_sort(out.wait_for, std::greater<>(), &RankWait::ms);
+  sort_stably(out.wait_for, std::greater<>(), &RankWait::ms);
   return out;
 }
 

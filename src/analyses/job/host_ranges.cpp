@@ -1,5 +1,7 @@
 #include "analyses/job/host_ranges.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 
 namespace rankscope {
@@ -18,7 +20,7 @@ HostRanges::HostRanges(const Trace& trace, const std::vector<bool>& tracks,
       threads_[e.track[i]].ranges.push_back(i);
   }
   for (Thread& thread : threads_)
-    std::stable_sort(thread.ranges.begin(), thread.ranges.end(), [&](EventId a, EventId b) {
+    sort_stably(thread.ranges, [&](EventId a, EventId b) {
       return e.ts_ns[a] != e.ts_ns[b] ? e.ts_ns[a] < e.ts_ns[b] : trace.end_ns(a) > trace.end_ns(b);
     });
 }

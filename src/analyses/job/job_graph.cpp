@@ -1,5 +1,7 @@
 #include "analyses/job/job_graph.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -51,8 +53,7 @@ NodeId JobGraphBuilder::add(std::int64_t start_ns, std::int64_t dur_ns) {
 std::vector<NodeId> JobGraphBuilder::start_order() const {
   std::vector<NodeId> order(start_ns_.size());
   std::iota(order.begin(), order.end(), NodeId{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [this](NodeId a, NodeId b) { return start_ns_[a] < start_ns_[b]; });
+  sort_stably(order, [this](NodeId a, NodeId b) { return start_ns_[a] < start_ns_[b]; });
   return order;
 }
 

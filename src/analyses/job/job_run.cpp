@@ -1,5 +1,6 @@
 #include "analyses/job/job_run.h"
 
+#include "base/sort.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -298,7 +299,7 @@ std::vector<NodeId> JobRunBuilder::transfer(std::span<const Member> members,
   const auto start_of = [&members](std::size_t m) { return members[m].start_ns; };
   std::vector<std::size_t> order(members.size()); // of the arrivals
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, start_of);
+  sort_stably(order, {}, start_of);
   std::map<std::size_t, std::vector<std::size_t>> meetings; // by number of arrivals: who waits
   for (std::size_t m = 0; m < members.size(); ++m) {
     const std::int64_t end = std::max(members[m].end_ns, members[m].start_ns + 1);

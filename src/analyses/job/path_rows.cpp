@@ -1,5 +1,6 @@
 #include "analyses/job/path_rows.h"
 
+#include "base/sort.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -28,8 +29,7 @@ public:
     std::vector<PathRow> out;
     for (const auto& [key, ns] : ns_)
       out.push_back({key.first, key.second, clock_.per_step_ms(ns), percent_of(ns, all, 0.0)});
-    std::stable_sort(out.begin(), out.end(),
-                     [](const PathRow& a, const PathRow& b) { return a.ms > b.ms; });
+    sort_stably(out, [](const PathRow& a, const PathRow& b) { return a.ms > b.ms; });
     return out;
   }
 

@@ -4,6 +4,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/idle_causes.h"
 #include "base/ascii.h"
+#include "base/sort.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -162,14 +163,13 @@ private:
         launched.emplace_back(call, g);
         launches[e_.track[call]] = true;
       }
-    std::stable_sort(launched.begin(), launched.end());
+    sort_stably(launched);
     std::vector<EventId> ids;
     for (EventId i = 0; i < e_.size(); ++i)
       if (is_runtime(e_.category[i]) && launches[e_.track[i]] && inside(e_.ts_ns[i]) &&
           outermost(i) == i)
         ids.push_back(i);
-    std::stable_sort(ids.begin(), ids.end(),
-                     [this](EventId a, EventId b) { return e_.ts_ns[a] < e_.ts_ns[b]; });
+    sort_stably(ids, [this](EventId a, EventId b) { return e_.ts_ns[a] < e_.ts_ns[b]; });
     for (const EventId i : ids) {
       if (contains(t_.trace.name(i), "StreamWaitEvent"))
         stream_waits_.push_back(e_.ts_ns[i]);
@@ -465,8 +465,7 @@ private:
     std::vector<NodeId> by_end;
     for (NodeId n = first_gpu_; n < out_.nodes.size(); ++n)
       by_end.push_back(n);
-    std::stable_sort(by_end.begin(), by_end.end(),
-                     [this](NodeId a, NodeId b) { return end_of(a) < end_of(b); });
+    sort_stably(by_end, [this](NodeId a, NodeId b) { return end_of(a) < end_of(b); });
     for (std::size_t k = 0; k < gpu_.size(); ++k) {
       const auto n = static_cast<NodeId>(first_gpu_ + k);
       std::vector<NodeId>& on_stream = on_stream_[out_.nodes[n].line];

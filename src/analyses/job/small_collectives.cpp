@@ -1,5 +1,6 @@
 // Successive small collectives. Each pays a latency that one larger collective would pay only once.
 #include "analyses/job/cause_candidates.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ public:
   std::vector<SmallTransfers> run() {
     for (auto& [name, group] : groups_) {
       set_latencies(group);
-      std::ranges::stable_sort(group, {}, &GroupCollective::start_ns);
+      sort_stably(group, {}, &GroupCollective::start_ns);
       std::vector<const GroupCollective*> row;
       for (const GroupCollective& c : group) {
         if (!row.empty() && !follows(*row.back(), c))

@@ -1,5 +1,6 @@
 #include "analyses/job/stragglers.h"
 
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 
@@ -104,8 +105,7 @@ private:
     for (const auto& [key, ns] : excess)
       keys.push_back(key);
     if (keys.size() > kMostShares) {
-      std::ranges::stable_sort(
-          keys, [&](const Key& a, const Key& b) { return excess.at(a) > excess.at(b); });
+      sort_stably(keys, [&](const Key& a, const Key& b) { return excess.at(a) > excess.at(b); });
       left_out = keys.size() - kMostShares;
       keys.resize(kMostShares);
       std::ranges::sort(keys);
@@ -180,7 +180,7 @@ private:
       return;
     std::vector<std::uint32_t> order(ranks);
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, [this](auto a, auto b) { return score(a) > score(b); });
+    sort_stably(order, [this](auto a, auto b) { return score(a) > score(b); });
     order.resize(
         static_cast<std::size_t>(std::ceil(static_cast<double>(ranks) * kWorstRanks - 1e-9)));
     out_.worst_ranks = effect_of_ranks(order, ranks);

@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/interval_set.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ std::string frequent_names(const NsysData& data) {
   for (const auto& [name, count] : data.ranges_without_work)
     counts[name] += count;
   std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
-  std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.second > b.second; });
+  sort_stably(list, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, list.size()); ++i)
     text += fmt::format("{}\"{}\" ({} times)", i == 0 ? "" : ", ", list[i].first, list[i].second);

@@ -1,6 +1,7 @@
 #include "analyses/operators/kernel_details.h"
 
 #include "base/number_text.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 
@@ -46,7 +47,7 @@ KernelDetails kernel_details(const Trace& trace, const std::vector<std::span<con
   }
   for (Entry& e : entries)
     e.stats = stats_of_ns(std::move(e.durations));
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+  sort_stably(entries, [](const Entry& a, const Entry& b) {
     return a.stats.sum != b.stats.sum ? a.stats.sum < b.stats.sum : a.name < b.name;
   });
   KernelDetails out;

@@ -4,6 +4,7 @@
 #include "analyses/operators/kernel_details.h"
 #include "base/interval_set.h"
 #include "base/number_text.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <bit>
@@ -146,7 +147,7 @@ OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::C
     entry.stats = stats_of_ns(std::move(entry.durations_ns));
     order.emplace_back(&key, &entry);
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+  sort_stably(order, [](const auto& a, const auto& b) {
     return a.second->covered_ns > b.second->covered_ns;
   });
   std::string summary = "[";

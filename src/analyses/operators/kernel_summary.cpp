@@ -5,6 +5,7 @@
 #include "analyses/group_stats.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "core/gpu_work.h"
 
@@ -60,7 +61,7 @@ std::vector<KernelRow> compute(const LoadedTrace& t, const KernelRowsKey& wanted
     row.percent_of_kernels = percent_kernel_summary(row.sum_ns, all_ns);
     row.percent_of_total = percent_kernel_summary(row.sum_ns, index.total_ns);
   }
-  std::ranges::stable_sort(out, std::ranges::greater(), &KernelRow::sum_ns);
+  sort_stably(out, std::ranges::greater(), &KernelRow::sum_ns);
   return out;
 }
 
@@ -156,7 +157,7 @@ std::vector<ShortKernelRow> short_kernels(const LoadedTrace& t, const LauncherIn
     row.count = group.count;
     row.percent_of_total = percent_kernel_summary(group.sum, index.total_ns);
   }
-  std::stable_sort(out.begin(), out.end(), [](const ShortKernelRow& a, const ShortKernelRow& b) {
+  sort_stably(out, [](const ShortKernelRow& a, const ShortKernelRow& b) {
     return a.sum_ns != b.sum_ns ? a.sum_ns > b.sum_ns : a.count < b.count;
   });
   return out;

@@ -3,6 +3,7 @@
 #include "analyses/operators/unified_perf.h"
 #include "base/ascii.h"
 #include "base/interval_set.h"
+#include "base/sort.h"
 #include "core/reference_time.h"
 #include "model/kernels.h"
 #include "model/ops/op_registry.h"
@@ -156,8 +157,8 @@ double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_refe
 void sort_by_start(const Trace& trace, std::vector<EventId>& events) {
   if (events.size() < 2)
     return;
-  std::ranges::stable_sort(
-      events, [&](EventId a, EventId b) { return trace.events.ts_ns[a] < trace.events.ts_ns[b]; });
+  sort_stably(events,
+              [&](EventId a, EventId b) { return trace.events.ts_ns[a] < trace.events.ts_ns[b]; });
   events.erase(std::unique(events.begin(), events.end()), events.end());
 }
 

@@ -1,6 +1,7 @@
 #include "analyses/operators/op_costs.h"
 
 #include "analyses/timeline/inference_steps.h"
+#include "base/sort.h"
 #include "base/to_number.h"
 #include "model/kernels.h"
 
@@ -97,7 +98,7 @@ LayerWindowsKey::Value compute(const LoadedTrace& t, const LayerWindowsKey& /*ke
     if (const OpInfo* op = known[e.name[i]]; op != nullptr && e.category[i] == Category::kCpuOp &&
                                              (model_needs(*op) & kNeedsAnnotation) != 0)
       calls.push_back(i);
-  std::ranges::stable_sort(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_stably(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   std::map<std::pair<std::ptrdiff_t, StrId>, std::size_t> seen;
   LayerWindowsKey::Value out;
   for (const EventId i : calls) {

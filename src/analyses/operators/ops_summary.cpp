@@ -6,6 +6,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/parent_modules.h"
 #include "analyses/operators/unique_args.h"
+#include "base/sort.h"
 #include "core/arg_text.h"
 #include "core/gpu_work.h"
 #include "core/steps.h"
@@ -69,7 +70,7 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const Mo
   std::vector<OpsCategoryRow> rows;
   for (const auto& group : groups)
     rows.push_back(group.second);
-  std::ranges::stable_sort(rows, std::ranges::greater(), &OpsCategoryRow::direct_ns);
+  sort_stably(rows, std::ranges::greater(), &OpsCategoryRow::direct_ns);
   fill_shares(rows, &OpsCategoryRow::direct_ns);
   return rows;
 }
@@ -104,7 +105,7 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<La
     group.row.categories += "]";
     rows.push_back(std::move(group.row));
   }
-  std::ranges::stable_sort(rows, std::ranges::greater(), &OpsSummaryRow::direct_ns);
+  sort_stably(rows, std::ranges::greater(), &OpsSummaryRow::direct_ns);
   fill_shares(rows, &OpsSummaryRow::direct_ns);
   return rows;
 }

@@ -7,6 +7,7 @@
 #include "analyses/operators/op_costs.h"
 #include "analyses/operators/op_key.h"
 #include "analyses/operators/python_cell.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 #include "model/kernels.h"
@@ -180,7 +181,7 @@ public:
       params.add(*perf);
     for (const std::vector<const RooflineCall*>& calls : groups_of(family, params))
       out.rows.push_back(row(calls, params));
-    std::stable_sort(out.rows.begin(), out.rows.end(), [](const FamilyRow& a, const FamilyRow& b) {
+    sort_stably(out.rows, [](const FamilyRow& a, const FamilyRow& b) {
       return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
                                                 : a.first_uid < b.first_uid;
     });
@@ -344,7 +345,7 @@ std::vector<GemmKernelRow> gemm_kernels(const LoadedTrace& t, const std::vector<
     row.first_uid = trace.events.uid[group.second];
     out.push_back(std::move(row));
   }
-  std::stable_sort(out.begin(), out.end(), [](const GemmKernelRow& a, const GemmKernelRow& b) {
+  sort_stably(out, [](const GemmKernelRow& a, const GemmKernelRow& b) {
     return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
                                               : a.first_uid < b.first_uid;
   });

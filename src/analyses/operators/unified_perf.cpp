@@ -5,6 +5,7 @@
 #include "analyses/operators/call_stacks.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_costs.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 #include "core/gpu_work.h"
@@ -456,7 +457,7 @@ std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const UnifiedPerfKey& ke
   std::vector<UnifiedRow> out;
   for (const Group& group : groups)
     out.push_back(make_row(t, key, arch, group, texts));
-  std::stable_sort(out.begin(), out.end(), [](const UnifiedRow& a, const UnifiedRow& b) {
+  sort_stably(out, [](const UnifiedRow& a, const UnifiedRow& b) {
     return a.kernel_ns != b.kernel_ns ? a.kernel_ns > b.kernel_ns : a.example_uid < b.example_uid;
   });
   fill_shares(out, &UnifiedRow::kernel_ns);

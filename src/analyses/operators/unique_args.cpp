@@ -3,6 +3,7 @@
 
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/parent_modules.h"
+#include "base/sort.h"
 
 #include <unordered_map>
 
@@ -88,7 +89,7 @@ std::vector<UniqueArgsRow> compute(const LoadedTrace& t, const UniqueArgsKey& ke
     if (key.by_overlap)
       row.overlap = overlap_cells(trace, group.overlaps);
   }
-  std::stable_sort(out.begin(), out.end(), [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
+  sort_stably(out, [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
     return a.direct_ns != b.direct_ns ? a.direct_ns > b.direct_ns : a.example_uid < b.example_uid;
   });
   fill_shares(out, &UniqueArgsRow::direct_ns);

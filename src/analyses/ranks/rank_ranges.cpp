@@ -1,5 +1,7 @@
 #include "analyses/ranks/rank_ranges.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -25,7 +27,7 @@ std::vector<FoundRanks> in_ranges(const std::vector<FoundRank>& ranks) {
     }
     out.back().members.push_back(i);
   }
-  std::ranges::stable_sort(out, std::ranges::greater(), &FoundRanks::most);
+  sort_stably(out, std::ranges::greater(), &FoundRanks::most);
   return out;
 }
 

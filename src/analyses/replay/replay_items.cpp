@@ -3,6 +3,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/roofline.h"
 #include "analyses/timeline/gpu_timeline.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "model/kernels.h"
 #include "model/ops/op_model.h"
@@ -147,7 +148,7 @@ Result<std::vector<ReplayItem>> replay_items(const LoadedTrace& trace, const Rep
       for (const FamilyRow& row : found->rows)
         if (row.kernel_us.sum > 0)
           rows.emplace_back(&row, group);
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+  sort_stably(rows, [](const auto& a, const auto& b) {
     return a.first->kernel_us.sum != b.first->kernel_us.sum
                ? a.first->kernel_us.sum > b.first->kernel_us.sum
                : a.first->first_uid < b.first->first_uid;

@@ -1,6 +1,7 @@
 #include "analyses/sweep/nccl_master.h"
 
-#include <algorithm>
+#include "base/sort.h"
+
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
@@ -63,7 +64,7 @@ nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
         "OP_{:02}", std::distance(operations.begin(),
                                   operations.find({size_of(*row.summary), what(*row.summary)})) +
                         1);
-  std::stable_sort(rows.begin(), rows.end(), [](const MasterRow& a, const MasterRow& b) {
+  sort_stably(rows, [](const MasterRow& a, const MasterRow& b) {
     const auto key = [](const MasterRow& r) {
       return std::tuple(size_of(*r.summary), what(*r.summary),
                         r.collectives->configuration.threads().value_or(0),

@@ -1,6 +1,7 @@
 #include "analyses/sweep/setting_verdict.h"
 
 #include "base/sample_intervals.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,10 +59,9 @@ std::optional<SettingVerdict> setting_verdict(const std::vector<RepeatedSetting>
     }
   if (all.size() < 2)
     return std::nullopt;
-  std::stable_sort(
-      all.begin(), all.end(), [higher_is_better](const SampledSetting& a, const SampledSetting& b) {
-        return higher_is_better ? a.stats.mean > b.stats.mean : a.stats.mean < b.stats.mean;
-      });
+  sort_stably(all, [higher_is_better](const SampledSetting& a, const SampledSetting& b) {
+    return higher_is_better ? a.stats.mean > b.stats.mean : a.stats.mean < b.stats.mean;
+  });
   SettingVerdict out;
   out.best = all.front().ranked;
   std::vector<SampledSetting> tested;

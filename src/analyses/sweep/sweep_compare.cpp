@@ -1,6 +1,7 @@
 #include "analyses/sweep/sweep_compare.h"
 
 #include "base/sample_intervals.h"
+#include "base/sort.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -205,8 +206,7 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   }
   if (all.size() < 2)
     return std::nullopt;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Sampled& a, const Sampled& b) { return a.stats.mean < b.stats.mean; });
+  sort_stably(all, [](const Sampled& a, const Sampled& b) { return a.stats.mean < b.stats.mean; });
   StepRanking out;
   out.left_out = std::move(left_out);
   out.best = all.front().group;

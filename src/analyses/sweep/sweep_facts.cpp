@@ -2,6 +2,7 @@
 
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/group_stats.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "model/kernels.h"
@@ -324,7 +325,7 @@ std::vector<ConfigurationRow> configuration_rows(const std::vector<RankRecord>& 
     row.exposed_percent = row.mean(TimeKind::kExposedComm) / row.mean(TimeKind::kTotal) * 100;
     out.push_back(std::move(row));
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+  sort_stably(out, [](const auto& a, const auto& b) {
     return a.mean(TimeKind::kTotal) < b.mean(TimeKind::kTotal);
   });
   return out;
@@ -365,8 +366,7 @@ std::vector<SweepKernelRow> sweep_kernel_rows(const std::vector<RankRecord>& rec
       sum.kernel = name;
       rows.push_back(std::move(sum));
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.time.sum_ns > b.time.sum_ns; });
+    sort_stably(rows, [](const auto& a, const auto& b) { return a.time.sum_ns > b.time.sum_ns; });
     if (top_k > 0 && rows.size() > top_k)
       rows.resize(top_k);
     std::move(rows.begin(), rows.end(), std::back_inserter(out));
@@ -381,7 +381,7 @@ const char* aggregation_name(Aggregation aggregation) {
 std::vector<TimelineSpread> timeline_spreads(const std::vector<RankRecord>& records,
                                              Aggregation aggregation) {
   auto groups = by_configuration(records);
-  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+  sort_stably(groups, [](const auto& a, const auto& b) {
     const auto key = [](const Configuration& c) {
       return std::pair(c.threads().value_or(0), c.channels_or_cus().value_or(0));
     };

@@ -1,6 +1,6 @@
 #include "analyses/sweep/sweep_judgement.h"
 
-#include <algorithm>
+#include "base/sort.h"
 
 namespace rankscope {
 namespace {
@@ -41,7 +41,7 @@ SweepJudgement judge(const std::vector<RankRecord>& records) {
     out.causes.push_back(cause_of(*out.total->best, *o.group, out.cause_alpha));
     out.causes.back().longer = *longer;
   }
-  std::stable_sort(out.causes.begin(), out.causes.end(), [](const Cause& a, const Cause& b) {
+  sort_stably(out.causes, [](const Cause& a, const Cause& b) {
     return a.longer.difference > b.longer.difference;
   });
   return out;

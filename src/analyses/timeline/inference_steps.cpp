@@ -1,5 +1,7 @@
 #include "analyses/timeline/inference_steps.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -28,7 +30,7 @@ std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
   }
   if (all_sums)
     std::erase_if(out, [](const AnnotatedStep& s) { return !has_all_sums(s.counts.kind); });
-  std::ranges::stable_sort(out, {}, &AnnotatedStep::start_ns);
+  sort_stably(out, {}, &AnnotatedStep::start_ns);
   return out;
 }
 
@@ -39,7 +41,7 @@ InferenceSteps::InferenceSteps(const Trace& trace) {
     steps_.push_back(
         {track.pid, track.pid_text, s.start_ns, s.end_ns, e.name[s.annotation], kNone});
   }
-  std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+  sort_stably(steps_, [](const Step& a, const Step& b) {
     return std::tie(a.pid, a.pid_text, a.start_ns) < std::tie(b.pid, b.pid_text, b.start_ns);
   });
   std::vector<std::size_t> open;

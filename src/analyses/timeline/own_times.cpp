@@ -2,6 +2,7 @@
 
 #include "analyses/operators/launchers.h"
 #include "base/interval_set.h"
+#include "base/sort.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -28,10 +29,9 @@ std::vector<Interval> parts_outside(const IntervalSet& set, std::int64_t start, 
 
 /// Divides a step's time among its events. Returns the first start and the last end of the events.
 Interval divide(const Trace& trace, StepSelfTimes& step) {
-  std::stable_sort(step.events.begin(), step.events.end(),
-                   [&](const SelfTime& a, const SelfTime& b) {
-                     return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
-                   });
+  sort_stably(step.events, [&](const SelfTime& a, const SelfTime& b) {
+    return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
+  });
   IntervalSet covered; // time of kinds that take precedence
   for (const TimelineBucket bucket :
        {TimelineBucket::kCompute, TimelineBucket::kCommunication, TimelineBucket::kMemcpy}) {

@@ -1,6 +1,6 @@
 #include "analyses/timeline/stream_overlap.h"
 
-#include <algorithm>
+#include "base/sort.h"
 
 namespace rankscope {
 namespace {
@@ -11,7 +11,7 @@ std::vector<EventId> gpu_by_stream(const Trace& trace) {
   for (EventId i = 0; i < e.size(); ++i)
     if (is_gpu(e.category[i]))
       order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&e](EventId a, EventId b) {
+  sort_stably(order, [&e](EventId a, EventId b) {
     return e.track[a] != e.track[b] ? e.track[a] < e.track[b] : e.ts_ns[a] < e.ts_ns[b];
   });
   return order;

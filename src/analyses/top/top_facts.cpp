@@ -5,6 +5,7 @@
 #include "analyses/collectives/late_ranks.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/top/top_words.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "model/kernel_names.h"
@@ -44,15 +45,14 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
            percent_of(static_cast<double>(sum.ns[c]), static_cast<double>(sum.total_ns())),
            percent_of(ms, total_ms), static_cast<double>(sum.gaps[c]) / ranks});
     }
-  std::ranges::stable_sort(out, [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });
+  sort_stably(out, [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });
   return out;
 }
 
 /// Sorts stably by value, largest first, and cuts the rows to top_k (0: all).
 template <class Row, class ValueOf>
 void keep_largest(std::vector<Row>& rows, std::size_t top_k, ValueOf value) {
-  std::ranges::stable_sort(rows,
-                           [&value](const Row& a, const Row& b) { return value(a) > value(b); });
+  sort_stably(rows, [&value](const Row& a, const Row& b) { return value(a) > value(b); });
   if (top_k > 0 && rows.size() > top_k)
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(top_k), rows.end());
 }

@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "base/rank_excess.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 
 #include <algorithm>
@@ -223,7 +224,7 @@ void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) 
   std::vector<std::int64_t> ranks; // ascending, like the rows
   for (const StragglerRow& rank : late)
     ranks.push_back(rank.row->rank);
-  std::ranges::stable_sort(late, std::ranges::greater(), &StragglerRow::late_us);
+  sort_stably(late, std::ranges::greater(), &StragglerRow::late_us);
   out.push_back({AlarmKind::kStraggler, ranges_text(ranks), straggler_text(window, late, ranks),
                  windows_, 0});
 }

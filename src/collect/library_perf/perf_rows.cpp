@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "base/saturated.h"
+#include "base/sort.h"
 #include "base/to_number.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
@@ -99,7 +100,7 @@ Result<std::vector<PerfRow>> read_trace_rows(const std::string& path) {
 }
 
 Result<void> write_perf_table(const std::string& path, std::vector<PerfRow> rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const PerfRow& a, const PerfRow& b) {
+  sort_stably(rows, [](const PerfRow& a, const PerfRow& b) {
     return a.total_us().value_or(-1) > b.total_us().value_or(-1);
   });
   double all = 0;
@@ -141,8 +142,7 @@ Result<PerfComparison> compare_perf_tables(const std::string& a, const std::stri
   for (auto& [key, p] : rows)
     p.weight = static_cast<double>(calls_of(p.a != nullptr ? *p.a : *p.b)) *
                std::max(time(p.a).value_or(0), time(p.b).value_or(0));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& x, const auto& y) { return x.second.weight > y.second.weight; });
+  sort_stably(rows, [](const auto& x, const auto& y) { return x.second.weight > y.second.weight; });
   PerfComparison sum;
   RS_TRY(OutputFile file, OutputFile::create(out));
   file.write("library,config,calls,a_us,b_us,ratio,winner,a_status,b_status\n");

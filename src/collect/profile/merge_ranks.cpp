@@ -1,5 +1,6 @@
 #include "collect/profile/merge_ranks.h"
 
+#include "base/sort.h"
 #include "base/to_number.h"
 #include "collect/finding_json.h"
 #include "collect/library_trace/line_splitter.h"
@@ -89,7 +90,7 @@ public:
   }
 
   ProfiledRanks finish() {
-    std::ranges::stable_sort(out_.ranks, [](const ProfiledRank& a, const ProfiledRank& b) {
+    sort_stably(out_.ranks, [](const ProfiledRank& a, const ProfiledRank& b) {
       return a.rank.value_or(INT64_MAX) < b.rank.value_or(INT64_MAX);
     });
     std::optional<std::int64_t> begin;

@@ -1,6 +1,7 @@
 // Reads amdgpu's files below /sys/class/drm/renderD*/device, without a library or privileges. Files
 // stay open and are read again from their begin. A read that fails (EIO and EAGAIN while a GPU
 // sleeps or is reset, ENODEV once it is unplugged) is a missing value.
+#include "base/sort.h"
 #include "collect/samplers/gpu_backend.h"
 #include "collect/samplers/gpu_metrics.h"
 
@@ -185,8 +186,7 @@ public:
       f.gpu.two_dies = std::ranges::find(kTwoDieDevices, id) != kTwoDieDevices.end();
       found.push_back(std::move(f));
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Found& a, const Found& b) { return a.gpu.bdf < b.gpu.bdf; });
+    sort_stably(found, [](const Found& a, const Found& b) { return a.gpu.bdf < b.gpu.bdf; });
     for (Found& f : found) {
       f.gpu.index = static_cast<int>(gpus_.size());
       files_.push_back(open_files(f.device));

@@ -1,5 +1,7 @@
 #include "pages/data/lane_columns.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -43,7 +45,7 @@ public:
   void add_longest(std::span<const LaneEvent> events) {
     std::vector<std::uint32_t> order(events.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    sort_stably(order, [&](std::uint32_t a, std::uint32_t b) {
       return events[a].dur_ns > events[b].dur_ns;
     });
     std::vector<std::size_t> next(count_ + 1); // next column without an event

@@ -3,6 +3,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/gpu_timeline.h"
 #include "analyses/top/top_facts.h"
+#include "base/sort.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -140,8 +141,8 @@ public:
       events_of_stream[{t_.trace.events.device[e], t_.trace.events.stream[e]}].push_back(i);
     }
     for (auto& [stream, members] : events_of_stream) {
-      std::stable_sort(members.begin(), members.end(),
-                       [this](std::size_t a, std::size_t b) { return start_of(a) < start_of(b); });
+      sort_stably(members,
+                  [this](std::size_t a, std::size_t b) { return start_of(a) < start_of(b); });
       PageLane lane;
       lane.device = stream.first;
       lane.stream = stream.second;
@@ -243,7 +244,7 @@ void add_kernels(const LoadedTrace& t, const GpuWorkList& work, RankPage& out) {
     s.p95_ns = nearest_rank(ns, 95);
     s.max_ns = ns.back();
   }
-  std::ranges::stable_sort(out.kernels, std::ranges::greater(), &KernelSpread::sum_ns);
+  sort_stably(out.kernels, std::ranges::greater(), &KernelSpread::sum_ns);
 }
 
 void add_operators(const std::vector<UnifiedRow>& rows, RankPage& out) {

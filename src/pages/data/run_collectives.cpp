@@ -3,6 +3,7 @@
 #include "analyses/collectives/late_ranks.h"
 #include "analyses/collectives/like_groups.h"
 #include "analyses/collectives/rank_bandwidth.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "pages/data/bandwidth_data.h"
@@ -36,7 +37,7 @@ std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts, const S
   const auto weight = [](const TimedCollective* c) {
     return c->latest_start_ns - *std::min_element(c->start_ns.begin(), c->start_ns.end());
   };
-  std::stable_sort(out.begin(), out.end(), [&](const TimedCollective* a, const TimedCollective* b) {
+  sort_stably(out, [&](const TimedCollective* a, const TimedCollective* b) {
     return weight(a) > weight(b);
   });
   std::size_t kept = 0;

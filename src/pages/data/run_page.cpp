@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/run_clock.h"
 #include "analyses/top/top_words.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "pages/data/lane_data.h"
 #include "pages/data/page_head.h"
@@ -172,7 +173,7 @@ void add_path(PageBlob& page, const RunPageInput& input, const RunClock& clock) 
   }
   if (events.empty())
     return;
-  std::ranges::stable_sort(events, {}, &Event::start); // clocks of ranks differ a little
+  sort_stably(events, {}, &Event::start); // clocks of ranks differ a little
   page.json.begin_object("path");
   page.times_of("start", events, [](const Event& e) { return e.start; });
   page.times_of("dur", events, [](const Event& e) { return e.dur; });

@@ -1,5 +1,7 @@
 #include "pages/data/shown_ranks.h"
 
+#include "base/sort.h"
+
 #include <cmath>
 
 namespace rankscope {
@@ -18,7 +20,7 @@ void select_ends(const TopFacts& top, double TopRankRow::*time, std::vector<bool
   for (std::size_t r = 0; r < top.ranks.size(); ++r)
     if (std::isfinite(top.ranks[r].*time))
       order.push_back(r);
-  std::ranges::stable_sort(
+  sort_stably(
       order, [&](std::size_t a, std::size_t b) { return top.ranks[a].*time < top.ranks[b].*time; });
   for (std::size_t i = 0; i < std::min(kEach, order.size()); ++i)
     shown[order[i]] = shown[order[order.size() - 1 - i]] = true;
