@@ -26,8 +26,8 @@ Json cell_json(const Value& value) {
 Json findings_json(std::span<const Finding> findings) {
   return Json::list(findings, [](const Finding& finding) {
     Json entry = Json::object();
-    for (const Field<Finding>& field : finding_schema().fields())
-      if (const Value value = field.get(finding); !value.is_null())
+    for (const AnyField& field : finding_schema().fields())
+      if (const Value value = field.get(&finding); !value.is_null())
         entry.at(field.id) = cell_json(value);
     return entry;
   });

@@ -47,7 +47,7 @@ template <class Row>
     const auto& get = schema.fields()[column].get;
     for (std::size_t i = 0; i < count; ++i) {
       const Row current = row(first + i);
-      use(i, get(current));
+      use(i, get(&current));
     }
   };
   return out;

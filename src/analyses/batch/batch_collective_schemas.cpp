@@ -25,23 +25,24 @@ Field<C> integer(const char* id, const char* label, std::int64_t Collective::*fi
   return {id, label, Unit::kNone, [field](const C& c) { return known(c.first->*field); },
           "value that the first rank of the collective recorded"};
 }
-/// Returns the columns from collective_id to dtype.
-std::vector<Field<C>> identity() {
-  return {{"collective_id", &C::id,
-           "id of the collective in the form GROUP_INDEX, the same on all ranks"},
-          {"group", "Process Group Name", Unit::kNone,
-           [](const C& c) { return group_of(*c.first_rank, *c.first); },
-           "value that the first rank of the collective recorded"},
-          text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
-          text("collective", "Collective name", &Collective::name),
-          integer("group_size", "Group size", &Collective::group_size),
-          text("dtype", "dtype", &Collective::dtype)};
+/// Returns a schema with the columns from collective_id to dtype.
+Schema<C> identity(std::string_view name, std::string_view help) {
+  return {name,
+          help,
+          {{"collective_id", &C::id,
+            "id of the collective in the form GROUP_INDEX, the same on all ranks"},
+           {"group", "Process Group Name", Unit::kNone,
+            [](const C& c) { return group_of(*c.first_rank, *c.first); },
+            "value that the first rank of the collective recorded"},
+           text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
+           text("collective", "Collective name", &Collective::name),
+           integer("group_size", "Group size", &Collective::group_size),
+           text("dtype", "dtype", &Collective::dtype)}};
 }
 
 Schema<C> sync_schema(const char* name) {
-  Schema<C> schema(name,
-                   "one row per synchronizing collective (no rank leaves before all have entered)",
-                   identity());
+  Schema<C> schema = identity(
+      name, "one row per synchronizing collective (no rank leaves before all have entered)");
   schema.add(integer("in_nelems", "In msg nelems", &Collective::in_nelems));
   schema.add(integer("out_nelems", "Out msg nelems", &Collective::out_nelems));
   schema.add({"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib,
@@ -125,7 +126,7 @@ Schema<BatchCollectiveSum> sum_schema() {
                     field.label,
                     field.unit,
                     field.type,
-                    [get = field.get](const R& r) { return get(*r.first); },
+                    [get = field.get](const R& r) { return get(&*r.first); },
                     field.help};
   };
   Schema<R> schema("summary_nccl_implicit_sync_cat", "collectives by name, type and size");
@@ -212,9 +213,8 @@ double start_skew(const C& c) {
 }
 
 Schema<C> all_to_all_v_schema() {
-  Schema<C> schema("nccl_all2allv",
-                   "one row per all-to-all-v collective (message sizes differ between ranks)",
-                   identity());
+  Schema<C> schema = identity(
+      "nccl_all2allv", "one row per all-to-all-v collective (message sizes differ between ranks)");
   schema.add({"stream", "stream", Unit::kNone, kInt,
               [](const C& c) { return c.first->stream < 0 ? Value() : Value(c.first->stream); },
               "value that the first rank of the collective recorded"});

@@ -73,17 +73,17 @@ Schema<SyncSummary> reference_summary_schema(const std::vector<std::string>& agg
   const bool rates = std::any_of(
       rows.begin(), rows.end(), [](const SyncSummary& r) { return !std::isnan(r.algo_gbps.mean); });
   Schema<SyncSummary> out(all.name(), all.help());
-  for (Field<SyncSummary> field : all.fields()) {
+  for (AnyField field : all.fields()) {
     if (!rates && field.unit == Unit::kGBps)
       continue;
     if (field.id == "collective" || field.id == "dtype" || field.id == "in_nelems") {
       field.type = kText;
-      field.get = [get = field.get](const SyncSummary& r) {
-        const Value v = get(r);
+      field.get = [get = field.get](const void* row) {
+        const Value v = get(row);
         return v.is_null() || (v.kind == kText && v.text.empty()) ? Value("Unknown") : v;
       };
     }
-    out.add(std::move(field));
+    out.add(Field<SyncSummary>(std::move(field)));
   }
   return out;
 }
@@ -91,12 +91,12 @@ Schema<SyncSummary> reference_summary_schema(const std::vector<std::string>& agg
 Schema<SyncSummary> sync_summary_short_schema() {
   const Schema<SyncSummary> all = sync_summary_schema({"mean"});
   Schema<SyncSummary> out(all.name(), all.help());
-  for (const Field<SyncSummary>& field : all.fields())
+  for (const AnyField& field : all.fields())
     for (const std::string_view id :
          {"collective", "dtype", "in_nelems", "group", "comm_latency_us_mean", "start_skew_us_mean",
           "bus_bw_gbps_mean", "count", "total_latency_ms"})
       if (field.id == id)
-        out.add(field);
+        out.add(Field<SyncSummary>(field));
   return out;
 }
 

@@ -20,9 +20,7 @@ template <class Row> struct Sourced {
 
 template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, bool source) {
   Schema<Sourced<Row>> out(schema.name(), schema.help());
-  for (const Field<Row>& f : schema.fields())
-    out.add({f.id, f.label, f.unit, f.type,
-             [get = f.get](const Sourced<Row>& r) { return get(*r.row); }, f.help, f.style});
+  out.add_fields_of(schema, [](const Sourced<Row>& r) -> const Row& { return *r.row; });
   if (source)
     out.add({"source", "source", Unit::kNone, kText,
              [](const Sourced<Row>& r) { return Value(*r.source); },

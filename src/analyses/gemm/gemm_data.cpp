@@ -3,6 +3,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
 #include "analyses/operators/roofline.h"
+#include "base/sort.h"
 #include "base/to_number.h"
 #include "core/steps.h"
 #include "model/kernels.h"
@@ -41,9 +42,8 @@ Overlaps overlaps_on(std::int16_t device, const Trace& trace, const LauncherInde
       out.longest_ns = std::max(out.longest_ns, span.end - span.start);
     }
   }
-  std::stable_sort(out.collectives.begin(), out.collectives.end(), [&](EventId a, EventId b) {
-    return trace.events.ts_ns[a] < trace.events.ts_ns[b];
-  });
+  sort_stably(out.collectives,
+              [&](EventId a, EventId b) { return trace.events.ts_ns[a] < trace.events.ts_ns[b]; });
   out.comm = IntervalSet(std::move(comm));
   out.copies = IntervalSet(std::move(copies));
   return out;
@@ -149,7 +149,7 @@ public:
   [[nodiscard]] RankGemms finish() && {
     for (std::size_t g = 0; g < out_.groups.size(); ++g)
       complete(out_.groups[g], calls_[g]);
-    std::ranges::stable_sort(out_.groups, std::ranges::greater(), &GemmGroup::range_ns);
+    sort_stably(out_.groups, std::ranges::greater(), &GemmGroup::range_ns);
     return std::move(out_);
   }
 
@@ -196,7 +196,7 @@ private:
   }
 
   void complete(GemmGroup& group, std::vector<Call>& calls) const {
-    std::stable_sort(calls.begin(), calls.end(), [](const Call& x, const Call& y) {
+    sort_stably(calls, [](const Call& x, const Call& y) {
       return x.instance.start_ns < y.instance.start_ns;
     });
     for (const Call& c : calls) {
@@ -235,7 +235,7 @@ private:
     std::vector<ServedCalls> out;
     for (const auto& [kernel, n] : count)
       out.push_back({std::string(kernel), n});
-    std::ranges::stable_sort(out, std::ranges::greater(), &ServedCalls::calls);
+    sort_stably(out, std::ranges::greater(), &ServedCalls::calls);
     return out;
   }
 
@@ -321,7 +321,7 @@ Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace,
                  r);
   }
   const Schema<FamilyRow> schema = family_schema(*sheet, options);
-  for (const Field<FamilyRow>& f : schema.fields())
+  for (const AnyField& f : schema.fields())
     gemms.sheet_columns.push_back({f.id, f.label});
   std::map<std::size_t, std::size_t> kept; // sheet rows that a group uses
   for (GemmGroup& g : gemms.groups) {
@@ -333,8 +333,8 @@ Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace,
     if (!fresh)
       continue;
     std::vector<SheetCell> cells;
-    for (const Field<FamilyRow>& f : schema.fields())
-      cells.push_back(SheetCell::of(f.get(sheet->rows[found->second])));
+    for (const AnyField& f : schema.fields())
+      cells.push_back(SheetCell::of(f.get(&sheet->rows[found->second])));
     gemms.sheet.push_back(std::move(cells));
   }
   return {};

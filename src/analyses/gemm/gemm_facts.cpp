@@ -2,6 +2,7 @@
 
 #include "base/not_negative.h"
 #include "base/pointers.h"
+#include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"
 
@@ -163,7 +164,7 @@ GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ra
     const double key = score(row, ranking);
     begun.push_back({std::move(row), &g, key});
   }
-  std::ranges::stable_sort(begun, [](const Begun& a, const Begun& b) { return a.score > b.score; });
+  sort_stably(begun, [](const Begun& a, const Begun& b) { return a.score > b.score; });
   if (begun.size() > top_k)
     begun.resize(top_k);
   GemmFacts out;
@@ -391,7 +392,7 @@ GemmFacts join_gemm_facts(const std::vector<const GemmFacts*>& parts, GemmRankin
         cells[place.at(part->sheet_columns[i].label)] = row.sheet[i];
       out.rows.back().sheet = std::move(cells);
     }
-  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const GemmRow& a, const GemmRow& b) {
+  sort_stably(out.rows, [&](const GemmRow& a, const GemmRow& b) {
     return score(a, ranking) > score(b, ranking);
   });
   return out;
@@ -412,8 +413,8 @@ Schema<GemmRow> reported_gemm_schema(const std::vector<SheetColumn>& sheet_colum
 
 Schema<GemmRow> gemm_schema(const std::vector<SheetColumn>& sheet_columns, GemmTable table,
                             std::size_t top_k) {
-  const Schema<GemmRow> first = reported_gemm_schema(sheet_columns, top_k);
-  Schema<GemmRow> schema(gemm_table_name(top_k, table), first.help(), first.fields());
+  Schema<GemmRow> schema = reported_gemm_schema(sheet_columns, top_k);
+  schema.rename(gemm_table_name(top_k, table));
   add_configuration_columns(schema);
   if (table != GemmTable::kVariance)
     add_timestamps(schema);
