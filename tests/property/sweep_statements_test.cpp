@@ -35,6 +35,12 @@ int most_false() {
 int least_found() {
   return test::seeds(kUsualSeeds) * 95 / 100;
 }
+/// For an effect that nine of ten runs show: with the five seeds of a sanitized build, two may miss
+/// it.
+int mostly_found() {
+  const int seeds = test::seeds(kUsualSeeds);
+  return seeds < 20 ? seeds * 60 / 100 : seeds * 80 / 100;
+}
 
 /// Returns options for two configurations that differ only in their samples, with four equal ranks
 /// and no contention.
@@ -312,7 +318,7 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
   });
   print_row("a configuration is slower (step)", shorter);
   // the intervals allow for dependent steps
-  EXPECT_GE(shorter[kWinner], test::seeds(kUsualSeeds) * 80 / 100);
+  EXPECT_GE(shorter[kWinner], mostly_found());
   const auto late = counted([rank_ms](std::uint64_t seed) {
     synth::Options o = longer(seed);
     o.straggler = 1;
@@ -321,7 +327,7 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
   });
   print_row("a rank computes longer (rank)", late);
   // one of four ranks, at the level of the rank test
-  EXPECT_GE(late[kSlowRank], test::seeds(kUsualSeeds) * 80 / 100);
+  EXPECT_GE(late[kSlowRank], mostly_found());
   const auto slower = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.slow_configs = {{"512thread_56ch", 1 + 2 * o.noise}};
