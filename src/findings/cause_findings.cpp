@@ -340,8 +340,8 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kSmallCollectives:
     return "One collective of their total size pays the latency once";
   case CauseRule::kContention:
-    return fmt::format("99 % CI {}, at the same place of the step with and without overlap; the "
-                       "bound lets the collectives run as they do",
+    return fmt::format("99 % CI {}. GEMMs at the same place of the step are compared with and "
+                       "without overlap. The bound leaves the collectives unchanged",
                        range3(c.percent_low, c.percent_high) + " %");
   case CauseRule::kJitter:
     return fmt::format("As with the mean time over the ranks, at each place of each step. No rank "
@@ -688,11 +688,11 @@ std::string unexplained_rank_text(const CauseFacts& facts, const UnexplainedRank
 
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   const bool members_missing = facts.job_ranks != 1 && facts.exposed.unmatched_ms > facts.floor_ms;
-  const std::array<std::string_view, 3> kWhy = {
+  const std::array<std::string_view, 4> kWhy = {
       members_missing ? "overlapping work takes as long, or collectives that lack members hide it"
                       : "overlapping work takes as long",
-      "explained by the causes above",
-      "not significant over the steps, or in fewer than half of them"};
+      "explained by the causes above", "not significant over the steps",
+      "in fewer than half of the steps"};
   std::vector<std::string> out;
   const std::string_view step = facts.steps > 0 ? " of a step" : "";
   for (const UnexplainedRank& rank : facts.unexplained_ranks)
@@ -704,7 +704,7 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
                               range3(rank.lowest_ms, rank.highest_ms)));
   const bool no_gain = facts.quality.unexplained_percent() > kNoGainPercent;
   for (const Unsaid& u : facts.unsaid) {
-    const bool noise = u.reason == UnsaidReason::kBelowNoise;
+    const bool noise = u.reason == UnsaidReason::kBelowNoise || u.reason == UnsaidReason::kFewSteps;
     const double ms = noise ? u.gain_ms : u.cost_ms;
     const bool listed =
         std::ranges::find(facts.causes, u.rule, &StepCause::rule) != facts.causes.end();

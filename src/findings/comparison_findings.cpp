@@ -209,8 +209,9 @@ public:
                      threshold_percent),
          "");
     note(rules::similar_metrics, similar_,
-         fmt::format("{} of {} without a significant difference from {}",
-                     counted(similar_.size(), "metric", "metrics"), sides.test, sides.base),
+         fmt::format("{} of {} {} not differ significantly from {}",
+                     counted(similar_.size(), "metric", "metrics"), sides.test,
+                     similar_.size() == 1 ? "does" : "do", sides.base),
          "; all metrics of a kind are tested together, so a test of one alone can show less");
     note(rules::contradicting_metrics, contradicting_,
          fmt::format("{} one way in the steps and the other way in the complete runs",
@@ -346,7 +347,8 @@ std::string part_of_difference(const Change& row) {
   constexpr double kMost = 200;  // the parts cancel: the difference is small against them
   return row.share_percent && std::abs(*row.share_percent) >= kShown &&
                  std::abs(*row.share_percent) <= kMost
-             ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
+             ? fmt::format(" ({}{:.0f} % of the difference)",
+                           *row.share_percent < 0 ? "offsets " : "", std::abs(*row.share_percent))
              : std::string();
 }
 

@@ -15,7 +15,7 @@ namespace rankscope {
 
 /// The action for a difference between runs that was only tested over their steps.
 inline constexpr const char* kRepeatTheRuns =
-    "Repeat the runs to confirm this: the interval does not include differences between runs";
+    "Repeat the runs to confirm the result: the interval does not include differences between runs";
 
 /// Returns a finding of this rule without values and texts.
 [[nodiscard]] Finding finding_of(const FindingRule& rule, std::string subject_kind,

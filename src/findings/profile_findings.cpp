@@ -254,7 +254,7 @@ public:
   }
   [[nodiscard]] Finding operator()(const FailureInLog& f) const {
     return make(rules::failure_in_log, "",
-                "a line of the log looks like a failure; the exit status says success",
+                "the command succeeded, but a log line looks like an error",
                 fmt::format("run.log:{}: {}", f.line, f.text),
                 "rankscope uses the exit status; read the line if in doubt");
   }

@@ -73,9 +73,10 @@ std::string these_steps(std::size_t steps) {
   return steps == 1 ? "this one step" : fmt::format("these {} steps", steps);
 }
 
-/// Returns " in most steps": the test trims the steps of a rank, so one long step does not count.
+/// Returns ", if most steps have it": the test trims the steps of a rank, so one long step does not
+/// count.
 const char* in_most(std::size_t steps) {
-  return steps > 2 ? " in most steps" : "";
+  return steps > 2 ? ", if most steps have it" : "";
 }
 
 /// Returns "1 call" or "1.50 calls".
@@ -171,7 +172,7 @@ Finding no_slow_rank(const SlowRanks& slow) {
                    " cannot show a slow rank: the differences between the ranks vary by more "
                    "than a step";
   else
-    out.evidence = fmt::format("{} can show an excess of {} ms per step ({}) or more{}; an excess "
+    out.evidence = fmt::format("{} can show an excess of at least {} ms per step ({}){}; an excess "
                                "below {} % is not reported{}",
                                steps, least < most ? range3(least, most) : number3(most),
                                (least < most ? "at most " : "") + percent_text(percent),
@@ -438,7 +439,7 @@ Finding no_late_rank(const LateRanks& late) {
   if (most != nullptr)
     steps = fmt::format("rank {} starts later by {}; for other ranks, {}", most->rank->rank,
                         unclear_text(most->late, "\u00b5s"), steps);
-  out.evidence = fmt::format("{} can show a lateness of {} \u00b5s or more{}{}", capital(steps),
+  out.evidence = fmt::format("{} can show a lateness of at least {} \u00b5s{}{}", capital(steps),
                              number3(test.least_visible), in_most(test.steps),
                              dependence_note(test.dependence));
   return out;

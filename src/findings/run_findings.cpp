@@ -120,9 +120,10 @@ void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   const double us = row.slowdown_us;
   const std::string level = rows > 1 ? fmt::format("95 % CI over {} rows", rows) : "95 % CI";
   if (std::fabs(us) <= half) {
-    out.evidence += fmt::format("; overlap by collectives has no significant effect on the "
-                                "duration: {} \u00b5s when fully overlapped ({})",
-                                range3(us - half, us + half), level);
+    out.evidence +=
+        fmt::format("; these calls do not show an effect of overlap by collectives ({} \u00b5s "
+                    "when fully overlapped, {})",
+                    range3(us - half, us + half), level);
     out.detectable = half;
     return;
   }
@@ -202,8 +203,9 @@ std::optional<Finding> contention_finding(const ShownRun& run,
     return std::nullopt;
   Finding out = finding_about(rules::gemm_contention, run);
   set_interval(out, percent->difference, percent->half_width, Unit::kPercent);
-  set_headline(out, fmt::format("GEMMs that run entirely under a collective are {} slower{}",
-                                percent_text(percent->difference), with_label(run)));
+  set_headline(out, fmt::format("{}GEMMs that run entirely under a collective are {} slower",
+                                run.label.empty() ? "" : "With " + run.name + ", ",
+                                percent_text(percent->difference)));
   out.evidence = fmt::format("{} {} %; {} overlapped calls, compared with calls of the same shape "
                              "without overlap, at any place in the step{}",
                              level_text(comparisons), range3(*percent), contention->calls, where);

@@ -88,8 +88,8 @@ Finding last_stage_finding(const WhatIfFacts& facts, bool with_lengths) {
   set_values(f, facts, *s.even_stages);
   f.evidence = fmt::format(
       "With the computation time spread evenly over the stages, a step takes {}. With the usual "
-      "durations on the last stage only, it takes {} ms less, which is {} of the cost of "
-      "stragglers",
+      "durations on the last stage and no other change, it takes {} ms less, which is {} of the "
+      "cost of stragglers",
       straggler_gain(facts, *s.even_stages), number3(s.last_stage->gain_ms),
       share_of_slowdown(s.last_stage));
   if (with_lengths && gains_time(s.equal_and_even))

@@ -22,9 +22,14 @@ constexpr std::size_t kMostCauses = 3;
 constexpr std::size_t kMostGemms = 5;
 constexpr std::size_t kMostLinks = 4;
 
-std::string percent_range(const Estimate& e, double alpha) {
+/// Returns the interval in percent, without the unit.
+std::string range_of(const Estimate& e, double alpha) {
   const MeanDifference d = e.interval(alpha);
-  return range3({d.difference * 100, d.half_width * 100}) + " %";
+  return range3({d.difference * 100, d.half_width * 100});
+}
+
+std::string percent_range(const Estimate& e, double alpha) {
+  return range_of(e, alpha) + " %";
 }
 
 std::string percent_estimate(const Estimate& e, double alpha) {
@@ -215,9 +220,9 @@ std::string cause_text(const Cause& c, const std::string& base) {
   const auto more = c.more_contention();
   if (c.is_slowdown(c.test_contention) && c.is_slowdown(more))
     causes.push_back(fmt::format("contention: GEMMs under a collective take {} longer than without "
-                                 "overlap, {:.2f} percentage points ({}) more than with {}",
-                                 percent_estimate(*c.test_contention, c.alpha), more->value * 100,
-                                 percent_range(*more, c.alpha), base));
+                                 "overlap, {} percentage points ({}) more than with {}",
+                                 percent_estimate(*c.test_contention, c.alpha),
+                                 number3(more->value * 100), range_of(*more, c.alpha), base));
   if (c.general())
     causes.push_back(fmt::format("a general slow-down: without overlap, GEMMs take {} longer and "
                                  "other calls {}, no significant difference between the two",

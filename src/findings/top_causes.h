@@ -24,7 +24,7 @@ struct TopCauses {
 [[nodiscard]] TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path = {});
 
 /// Raise it if the fields or their contents change.
-inline constexpr std::uint32_t kTopCausesVersion = 6;
+inline constexpr std::uint32_t kTopCausesVersion = 7;
 
 template <class Archive, PartOf<FindingPlace> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.rank, r.start_ns, r.end_ns);

@@ -28,13 +28,13 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
   const double unexplained = facts.quality.unexplained_percent();
   std::string quality =
       fmt::format("the job graph explains all but {} of the time", percent_text(unexplained));
-  if (facts.prediction_error)
-    quality += fmt::format(" and predicts a step from the one before to within {}",
-                           percent_text(*facts.prediction_error));
   if (unexplained > kNoGainPercent)
     quality += "; above 30 % no gain is printed";
   else if (unexplained > kDoubtfulPercent)
     quality += "; above 10 % gains are uncertain";
+  if (facts.prediction_error)
+    quality += fmt::format(". A step predicted from the one before differs by {}",
+                           percent_text(*facts.prediction_error));
   page.sentence(quality, "  ", Ink::kFaint);
   if (const std::optional<Finding> exposed = exposed_time_finding(facts)) {
     page.sentence(exposed->headline, "  ", Ink::kStrong);
@@ -110,7 +110,7 @@ void why_causes(const CauseFacts& facts, const RunClock& clock, ConsolePage& pag
   }
   page.heading("CAUSES", shown < findings.size()
                              ? fmt::format("{} of {}", shown, findings.size())
-                             : std::string("each gain without the causes above it"));
+                             : std::string("each gain assumes that the causes above are removed"));
   for (std::size_t k = 0; k < shown; ++k) {
     const std::string mark = fmt::format(" {}  ", k + 1);
     page.sentence(findings[k].headline, mark, Ink::kStrong);

@@ -92,8 +92,8 @@ TEST(StragglerFindings, TheLargestGainIsFirst) {
   EXPECT_EQ(
       found[1].evidence,
       "With the computation time spread evenly over the stages, a step takes 20.0 ms less "
-      "(95 % CI 18.0 to 22.0 ms, 10 steps). With the usual durations on the last stage only, it "
-      "takes 400 ms less, which is 80.0 % of the cost of stragglers. With equal "
+      "(95 % CI 18.0 to 22.0 ms, 10 steps). With the usual durations on the last stage and no "
+      "other change, it takes 400 ms less, which is 80.0 % of the cost of stragglers. With equal "
       "micro-batches and even stages, a step takes 450 ms less (95 % CI 405 to 495 ms, 10 "
       "steps)");
   facts.stragglers->even_stages = effect_of(0.75, 375);

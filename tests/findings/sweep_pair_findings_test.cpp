@@ -23,7 +23,8 @@ TEST(SweepPairFindings, TheDirectionIsThatOfTheDifference) {
       found[0].sentence(),
       "total_time of B is 2.00 ms shorter per step than that of A (2.0 %). 95 % CI 1.50 to 2.50 ms "
       "over 4 comparisons; 98.000 against 100.000 ms over 2 shared configurations; 12 steps. "
-      "Repeat the runs to confirm this: the interval does not include differences between runs.");
+      "Repeat the runs to confirm the result: the interval does not include differences between "
+      "runs.");
   EXPECT_EQ(found[0].value, -2);
   EXPECT_EQ(found[0].low, -2.5);
   EXPECT_FALSE(found[0].cost_ms);

@@ -190,7 +190,8 @@ Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
        {"collectives", "num_collectives", Unit::kCount, &R::collectives},
        {"dur_us", "total_nccl_dur_us", Unit::kUs, in_us(&R::dur_ns)},
        {"lateness_us_mean", "mean_lateness_us", Unit::kUs, &R::mean_lateness_us,
-        "mean time from the members' median start to the start of this rank, on aligned clocks"},
+        "mean time from the members' median start to the start of this rank, on aligned clocks. If "
+        "clocks are aligned roughly, it can contradict mean_later_us, which needs no clocks"},
        {"later_us_mean", "mean_later_us", Unit::kUs, kDouble,
         [](const R& r) { return r.late_us.empty() ? Value() : Value(trimmed_mean_of(r.late_us)); },
         "time by which the rank's collectives are shorter than the median of the other members, "

@@ -70,8 +70,8 @@ Schema<CauseFacts> run_schema() {
         "was not read, after the last known arrival, so that it may be waiting or transfer; mean "
         "over the ranks"},
        {"visible_excess_ms", "visible_excess_ms", Unit::kMs, &R::visible_ms,
-        "smallest excess of a rank's computation per step, against its peers, that the steps could "
-        "show; 0: not tested, or a rank is slow"},
+        "smallest excess of a rank's computation per step, against its peers, that the test can "
+        "detect; 0: not tested, or a rank is slow"},
        {"clock_error_us", "clock_error_us", Unit::kUs,
         [](const R& r) {
           return r.clock_error_ns ? std::optional(ns_to_us(*r.clock_error_ns)) : std::nullopt;
@@ -181,9 +181,8 @@ Schema<CauseRow> cause_schema() {
         "place of the first cause of a group; the causes of a group gain time only if all of them "
         "are removed, and gain_ms contains an equal part of the group's gain"},
        {"cost_ms", "cost_ms", Unit::kMs, field(&StepCause::cost_ms),
-        "time per step that the activities of the cause take on the critical path, minus their "
-        "time "
-        "without the cause"},
+        "critical-path time per step of the cause's activities, minus the time that they would "
+        "need without the cause"},
        {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },
         "confidence in the cause: sure; likely (another explanation could not be excluded); hint "
         "(there is no direct evidence)"},
@@ -243,8 +242,8 @@ Schema<Unsaid> unsaid_schema() {
        {"reason", [](const R& r) { return unsaid_reason_name(r.reason); },
         "why the cause is not reported. no-gain: overlapping work takes as long, or collectives "
         "lack members; explained: the gain is already included in the table causes; below-noise: "
-        "the gain is not significant over the steps, or fewer than half of the steps have the "
-        "cause"},
+        "the gain is not significant over the steps; few-steps: fewer than half of the steps have "
+        "the cause"},
        {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
         "time per step on the critical path as in the table causes, summed over the causes of this "
         "row"},

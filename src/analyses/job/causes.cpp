@@ -15,8 +15,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
-                                                                "below-noise"};
+constexpr std::array<std::string_view, 4> kUnsaidReasonNames = {"no-gain", "explained",
+                                                                "below-noise", "few-steps"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
 
 constexpr double kFloorMs = 0.05;
@@ -772,7 +772,8 @@ private:
         (compares_ranks(unsaid.rule) && excess_ms(c) < out_.floor_ms))
       return;
     if (unsaid.gain_ms >= out_.floor_ms)
-      unsaid.reason = UnsaidReason::kBelowNoise;
+      unsaid.reason =
+          in_single_steps(c.cause) ? UnsaidReason::kFewSteps : UnsaidReason::kBelowNoise;
     else if (c.most_ms >= out_.floor_ms)
       unsaid.reason = UnsaidReason::kExplained;
     const auto same = std::find_if(out_.unsaid.begin(), out_.unsaid.end(), [&](const Unsaid& u) {

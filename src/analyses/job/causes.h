@@ -205,7 +205,8 @@ struct RunSuspects {
 enum class UnsaidReason : std::uint8_t {
   kNoGain,     ///< the cause is on the critical path, but overlapping work takes as long
   kExplained,  ///< the gain is included in the reported causes, or in some of them
-  kBelowNoise, ///< the gain is not significant over the steps, or few steps have the cause
+  kBelowNoise, ///< the gain is not significant over the steps
+  kFewSteps,   ///< fewer than half of the steps have the cause
 };
 [[nodiscard]] std::string_view unsaid_reason_name(UnsaidReason reason);
 struct Unsaid {
