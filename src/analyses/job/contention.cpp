@@ -18,6 +18,7 @@ namespace {
 constexpr double kContentionAlpha = 0.01;
 constexpr double kLeastContention = 0.01; ///< least contention, as a fraction of the overlap
 constexpr std::size_t kFewestClusters = 4;
+constexpr double kFewestAlone = 5; ///< GEMMs without overlap, for the mean of a step
 /// Least variation of overlap: sum of squares over all GEMMs.
 constexpr double kLeastVariation = 0.01;
 
@@ -119,19 +120,37 @@ private:
     }
   }
 
-  /// Subtracts the mean excess of the GEMMs without overlap in the same step and rank.
+  /// Subtracts what the GEMMs without overlap in the same step and rank have in common, as a clock
+  /// does. Their mean excess counts as far as it varies more than by chance (James and Stein). In
+  /// full it would give a false slope: after slow GEMMs without overlap, the next one starts later
+  /// and overlaps less.
   void remove_steps() {
-    constexpr std::size_t kFewestAlone = 5;
-    std::map<std::uint32_t, std::pair<double, std::size_t>> alone;
+    struct Alone {
+      double sum = 0, squares = 0, count = 0;
+      [[nodiscard]] double mean() const { return sum / count; }
+    };
+    std::map<std::uint32_t, Alone> alone;
     for (const PlacedGemm& g : gemms_)
       if (g.alone) {
-        alone[g.cluster].first += g.time;
-        ++alone[g.cluster].second;
+        Alone& a = alone[g.cluster];
+        a.sum += g.time;
+        a.squares += g.time * g.time;
+        ++a.count;
       }
+    std::erase_if(alone, [](const auto& a) { return a.second.count < kFewestAlone; });
+    double within = 0, freedom = 0, between = 0, chance = 0;
+    for (const auto& [cluster, a] : alone) {
+      within += a.squares - a.sum * a.mean();
+      freedom += a.count - 1;
+      between += a.mean() * a.mean();
+      chance += 1 / a.count;
+    }
+    if (!(between > 0))
+      return;
+    const double common = std::max(0.0, 1 - within / freedom * chance / between);
     for (PlacedGemm& g : gemms_)
-      if (const auto at = alone.find(g.cluster);
-          at != alone.end() && at->second.second >= kFewestAlone)
-        g.time -= at->second.first / static_cast<double>(at->second.second);
+      if (const auto at = alone.find(g.cluster); at != alone.end())
+        g.time -= common * at->second.mean();
   }
 
   const JobRun& run_;
