@@ -20,6 +20,10 @@ constexpr double kBandwidthScatter = 0.01; ///< groups that differ by a smaller 
 constexpr std::size_t kFewestLinkGroups = 3;
 constexpr std::size_t kFewestLinkSteps = 3; ///< for groups that their spread alone does not compare
 constexpr double kLeastLinkMib = 1;         ///< the same
+/// So many groups show how much equal groups differ: each of at least two steps is a sample. A
+/// single sample needs an effect that grows with the number of groups, 30 % of the bandwidth for
+/// 2048.
+constexpr std::size_t kManyLinkGroups = 32;
 /// Standard deviation between the logarithms of the bandwidths of equal groups, which few groups
 /// do not show.
 constexpr double kUsualLinkSpread = 0.04;
@@ -79,16 +83,21 @@ struct LinkSamples {
   std::vector<const LinkGroups*> groups;
 };
 
-/// Returns one sample per group, of kinds with many groups.
+/// Returns one sample per group, or per group and step, of kinds with many groups.
 LinkSamples samples_of_groups(const std::vector<LinkGroups>& kinds) {
   LinkSamples out;
   for (const LinkGroups& groups : kinds) {
     if (!are_many(groups))
       continue;
+    out.groups.push_back(&groups);
     std::vector<StepSeries>& run = out.runs.emplace_back();
+    if (const auto steps = slowness_by_step(groups);
+        groups.size() >= kManyLinkGroups && steps.size() > 1) {
+      run = against_peers(steps);
+      continue;
+    }
     for (const SyncSummary* row : groups)
       run.push_back({-std::log(row->bus_gbps.mean)});
-    out.groups.push_back(&groups);
   }
   return out;
 }
