@@ -36,7 +36,7 @@ with open("build/coverage/summary.json") as f:
             layers[key][0] += lines["covered"]
             layers[key][1] += lines["count"]
         rows.append((name, lines["covered"], lines["count"]))
-order = "base os core model readers analyses writers synth collect engine pages app cli all".split()
+order = "base os core model readers analyses writers sql synth collect findings engine pages app cli api mpi all".split()
 table = [(k, *layers[k]) for k in order if k in layers] + (sorted(rows) if files else [])
 print("| layer | lines run | lines | percent |\n|---|---|---|---|")
 for name, covered, count in table:
