@@ -9,10 +9,14 @@ void sort_ids_stably(std::vector<std::uint32_t>& ids, Before<std::uint32_t> befo
   std::stable_sort(ids.begin(), ids.end(), before);
 }
 
+void sort_ids_stably(std::vector<std::size_t>& ids, Before<std::size_t> before) {
+  std::stable_sort(ids.begin(), ids.end(), before);
+}
+
 std::vector<std::size_t> stable_order(std::size_t count, Before<std::size_t> before) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), before);
+  sort_ids_stably(order, before);
   return order;
 }
 

@@ -28,8 +28,9 @@ private:
   bool (*call_)(const void*, T, T);
 };
 
-/// Sorts ids (of events, of rows) stably.
+/// Sort ids (of events) or indices stably.
 void sort_ids_stably(std::vector<std::uint32_t>& ids, Before<std::uint32_t> before);
+void sort_ids_stably(std::vector<std::size_t>& ids, Before<std::size_t> before);
 
 /// Returns the indices 0 to count - 1 in sorted order; equal ones keep their order.
 [[nodiscard]] std::vector<std::size_t> stable_order(std::size_t count, Before<std::size_t> before);
@@ -40,8 +41,8 @@ void sort_stably(std::vector<T>& values, Less less = {}, Of of = {}) {
   const auto before = [&](const T& a, const T& b) -> bool {
     return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
   };
-  if constexpr (std::is_same_v<T, std::uint32_t>) {
-    sort_ids_stably(values, [&before](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+  if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::size_t>) {
+    sort_ids_stably(values, before);
   } else {
     auto order = stable_order(
         values.size(), [&](std::size_t a, std::size_t b) { return before(values[a], values[b]); });

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace rankscope {
 namespace {
@@ -139,9 +138,7 @@ void why_long_steps(const CauseFacts& facts, ConsolePage& page) {
 /// Returns the largest parts of a delay, and the sum of all others: "kernels +6.10, host +0.21;
 /// rest 0.04".
 std::string parts_text(const LateRankParts& late_rank) {
-  std::vector<std::size_t> order(kStretchParts);
-  std::iota(order.begin(), order.end(), 0);
-  sort_stably(order, [&](std::size_t a, std::size_t b) {
+  const auto order = stable_order(kStretchParts, [&](std::size_t a, std::size_t b) {
     return std::abs(late_rank.parts[a].excess_ms) > std::abs(late_rank.parts[b].excess_ms);
   });
   std::string out;

@@ -30,21 +30,26 @@ TEST(SortStably, EqualsTheStandardSortOnRandomValues) {
   }
 }
 
-TEST(SortStably, SortsIdsByWhatTheyStandFor) {
+template <class Id> void expect_sorted_ids() {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<int> keys(1 + random() % 50);
     for (int& key : keys)
       key = static_cast<int>(random() % 8);
-    std::vector<std::uint32_t> ids(random() % 80);
-    for (std::uint32_t& id : ids)
-      id = static_cast<std::uint32_t>(random() % keys.size());
-    std::vector<std::uint32_t> expected = ids;
-    const auto before = [&keys](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; };
+    std::vector<Id> ids(random() % 80);
+    for (Id& id : ids)
+      id = static_cast<Id>(random() % keys.size());
+    std::vector<Id> expected = ids;
+    const auto before = [&keys](Id a, Id b) { return keys[a] < keys[b]; };
     std::stable_sort(expected.begin(), expected.end(), before);
     sort_stably(ids, before);
     ASSERT_EQ(ids, expected);
   }
+}
+
+TEST(SortStably, SortsIdsAndIndicesByWhatTheyStandFor) {
+  expect_sorted_ids<std::uint32_t>();
+  expect_sorted_ids<std::size_t>();
 }
 
 } // namespace

@@ -91,11 +91,11 @@ LinkSamples samples_of_groups(const std::vector<LinkGroups>& kinds) {
       continue;
     out.groups.push_back(&groups);
     std::vector<StepSeries>& run = out.runs.emplace_back();
-    if (const auto steps = slowness_by_step(groups);
-        groups.size() >= kManyLinkGroups && steps.size() > 1) {
-      run = against_peers(steps);
-      continue;
-    }
+    if (groups.size() >= kManyLinkGroups)
+      if (const auto steps = slowness_by_step(groups); steps.size() > 1) {
+        run = against_peers(steps);
+        continue;
+      }
     for (const SyncSummary* row : groups)
       run.push_back({-std::log(row->bus_gbps.mean)});
   }

@@ -183,9 +183,7 @@ private:
 
   /// Processes the longest graphs first, so that a launch with missing kernels finds its graph.
   void take_names() {
-    std::vector<std::size_t> order(named_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    sort_stably(order, [this](std::size_t a, std::size_t b) {
+    const auto order = stable_order(named_.size(), [this](std::size_t a, std::size_t b) {
       return named_[a].tokens.size() > named_[b].tokens.size();
     });
     std::vector<std::size_t> complete;

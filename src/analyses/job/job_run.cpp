@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -297,9 +296,10 @@ NodeId JobRunBuilder::add(std::uint32_t rank, NodeId local, std::int64_t start_n
 std::vector<NodeId> JobRunBuilder::transfer(std::span<const Member> members,
                                             std::int64_t clock_error_ns, bool all_wait) {
   const auto start_of = [&members](std::size_t m) { return members[m].start_ns; };
-  std::vector<std::size_t> order(members.size()); // of the arrivals
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  sort_stably(order, {}, start_of);
+  const auto order =
+      stable_order(members.size(), [&](std::size_t a, std::size_t b) { // of the arrivals
+        return start_of(a) < start_of(b);
+      });
   std::map<std::size_t, std::vector<std::size_t>> meetings; // by number of arrivals: who waits
   for (std::size_t m = 0; m < members.size(); ++m) {
     const std::int64_t end = std::max(members[m].end_ns, members[m].start_ns + 1);
