@@ -1,5 +1,7 @@
 #include "core/trace.h"
 
+#include "base/sort.h"
+
 #include <algorithm>
 #include <array>
 
@@ -25,6 +27,10 @@ std::string_view category_name(Category c) {
        "cuda_runtime", "cuda_driver", "python_function", "overhead", "cuda_sync", "cuda_event",
        "cpu_instant_event", "other"});
   return kNames[static_cast<std::size_t>(c)];
+}
+
+void sort_by_start(const Events& events, std::vector<EventId>& ids) {
+  sort_ids_stably(ids, [&](EventId a, EventId b) { return events.ts_ns[a] < events.ts_ns[b]; });
 }
 
 EventRow Events::row(EventId e) const {

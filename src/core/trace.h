@@ -234,6 +234,9 @@ struct Events {
   }
 };
 
+/// Sorts events by their start; those with the same start keep their order.
+void sort_by_start(const Events& events, std::vector<EventId>& ids);
+
 struct DeviceInfo {
   std::int64_t id = 0;
   std::string name;

@@ -196,7 +196,7 @@ private:
   /// Returns the cost of a call; nullptr if the arguments do not fit the model.
   const PerfResult* cost(EventId e, const OpInfo& op) {
     in_time_ = kernels_;
-    sort_by_start(t_.trace, in_time_);
+    sort_unique_by_start(t_.trace, in_time_);
     const PerfResult* perf = costs_.call_cost(t_, e, op, in_time_);
     if (perf == nullptr || perf->params.empty())
       return nullptr;

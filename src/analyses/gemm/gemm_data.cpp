@@ -42,8 +42,7 @@ Overlaps overlaps_on(std::int16_t device, const Trace& trace, const LauncherInde
       out.longest_ns = std::max(out.longest_ns, span.end - span.start);
     }
   }
-  sort_stably(out.collectives,
-              [&](EventId a, EventId b) { return trace.events.ts_ns[a] < trace.events.ts_ns[b]; });
+  sort_by_start(trace.events, out.collectives);
   out.comm = IntervalSet(std::move(comm));
   out.copies = IntervalSet(std::move(copies));
   return out;

@@ -124,7 +124,7 @@ std::vector<DonorSequence> eager_sequences(const LoadedTrace& t, const std::stri
     if (kernels.size() < kLeastKernels)
       continue;
     add(span.name, kernels);
-    sort_stably(kernels, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+    sort_by_start(e, kernels);
     add(span.name, kernels);
   }
   return out;
@@ -139,7 +139,7 @@ std::vector<DonorSequence> captured_sequences(const LoadedTrace& t, const std::s
   for (EventId i = 0; i < e.size(); ++i)
     if (is_runtime(e.category[i]))
       calls.push_back(i);
-  sort_stably(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_by_start(e, calls);
   std::vector<DonorSequence> out;
   bool capturing = false;
   for (const EventId call : calls) {

@@ -118,7 +118,7 @@ void walk_down(const LoadedTrace& t, CaptureRoot& root) {
     for (const EventId child : t.tree.children(root.below[i]))
       if (!is_gpu(e.category[child]))
         root.below.push_back(child);
-  sort_stably(root.below, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_by_start(e, root.below);
   for (const EventId i : root.below) {
     if (!is_runtime(e.category[i]))
       continue;

@@ -55,7 +55,7 @@ std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& t) {
     const EventId above = t.tree.parent(i);
     if (l.kernels.empty() && above != kNoEvent && launches(above))
       continue;
-    sort_stably(l.kernels, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+    sort_by_start(e, l.kernels);
     out.push_back(std::move(l));
   }
   sort_stably(out, [&e](const FoundLaunch& a, const FoundLaunch& b) {

@@ -1,7 +1,5 @@
 #include "analyses/inference/graph_template.h"
 
-#include "base/sort.h"
-
 #include <algorithm>
 
 namespace rankscope {
@@ -99,7 +97,7 @@ GraphTemplate make_graph_template(const LoadedTrace& capture, const CaptureRoot&
         stack.emplace_back(*it, parent);
   };
   std::vector<EventId> outermost = root.children;
-  sort_stably(outermost, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_by_start(e, outermost);
   push(outermost, 0);
   while (!stack.empty()) {
     const auto [event, parent] = stack.back();

@@ -1,7 +1,5 @@
 #include "analyses/inference/step_repeats.h"
 
-#include "base/sort.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -81,7 +79,7 @@ private:
     for (auto& [track, roots] : by_track) {
       if (std::none_of(roots.begin(), roots.end(), [&](EventId i) { return has_gpu_work(i); }))
         continue;
-      sort_stably(roots, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+      sort_by_start(e, roots);
       out.push_back(std::move(roots));
     }
     return out;

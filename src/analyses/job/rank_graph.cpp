@@ -169,7 +169,7 @@ private:
       if (is_runtime(e_.category[i]) && launches[e_.track[i]] && inside(e_.ts_ns[i]) &&
           outermost(i) == i)
         ids.push_back(i);
-    sort_stably(ids, [this](EventId a, EventId b) { return e_.ts_ns[a] < e_.ts_ns[b]; });
+    sort_by_start(e_, ids);
     for (const EventId i : ids) {
       if (contains(t_.trace.name(i), "StreamWaitEvent"))
         stream_waits_.push_back(e_.ts_ns[i]);
@@ -198,7 +198,7 @@ private:
         gpu_.push_back(g);
         out_.unlinked_ns += e_.dur_ns[g];
       }
-    sort_by_start(t_.trace, gpu_);
+    sort_unique_by_start(t_.trace, gpu_);
     for (const EventId g : gpu_)
       if (t_.tree.linked(g))
         first_launched_.try_emplace({e_.device[g], e_.stream[g]}, e_.ts_ns[g]);

@@ -33,7 +33,7 @@ KernelOverlaps::KernelOverlaps(const Trace& trace, const LauncherIndex& index)
     lanes_[it->second].events.push_back(k);
   }
   for (Lane& lane : lanes_) {
-    sort_by_start(trace, lane.events);
+    sort_by_start(trace.events, lane.events);
     const std::size_t width = std::bit_ceil(lane.events.size());
     lane.latest_ns.assign(2 * width, std::numeric_limits<std::int64_t>::min());
     for (std::size_t i = 0; i < lane.events.size(); ++i)
@@ -93,7 +93,7 @@ KernelOverlaps::Call KernelOverlaps::find(const Trace& trace,
   out.covered_ns = IntervalSet(std::move(covered)).length();
   for (const auto& entry : found)
     out.others.push_back(entry.first);
-  sort_by_start(trace, out.others);
+  sort_by_start(trace.events, out.others);
   for (const EventId other : out.others)
     out.other_ns.push_back(IntervalSet(std::move(found[other])).length());
   return out;

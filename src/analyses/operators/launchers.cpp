@@ -3,7 +3,6 @@
 #include "analyses/operators/unified_perf.h"
 #include "base/ascii.h"
 #include "base/interval_set.h"
-#include "base/sort.h"
 #include "core/reference_time.h"
 #include "model/kernels.h"
 #include "model/ops/op_registry.h"
@@ -154,11 +153,8 @@ double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_refe
   return static_cast<double>(busy_time(trace, events).length());
 }
 
-void sort_by_start(const Trace& trace, std::vector<EventId>& events) {
-  if (events.size() < 2)
-    return;
-  sort_stably(events,
-              [&](EventId a, EventId b) { return trace.events.ts_ns[a] < trace.events.ts_ns[b]; });
+void sort_unique_by_start(const Trace& trace, std::vector<EventId>& events) {
+  sort_by_start(trace.events, events);
   events.erase(std::unique(events.begin(), events.end()), events.end());
 }
 

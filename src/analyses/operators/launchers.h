@@ -69,7 +69,7 @@ struct LaunchersKey {
                              bool as_reference);
 
 /// Sorts the events by start and removes duplicates.
-void sort_by_start(const Trace& trace, std::vector<EventId>& events);
+void sort_unique_by_start(const Trace& trace, std::vector<EventId>& events);
 
 /// Returns, for each event, whether it is below a checkpoint recompute frame
 /// (docs/reference/report-rules.md 15). Requires Python events in the trace and in the tree.

@@ -1,7 +1,6 @@
 #include "analyses/operators/op_costs.h"
 
 #include "analyses/timeline/inference_steps.h"
-#include "base/sort.h"
 #include "base/to_number.h"
 #include "model/kernels.h"
 
@@ -98,7 +97,7 @@ LayerWindowsKey::Value compute(const LoadedTrace& t, const LayerWindowsKey& /*ke
     if (const OpInfo* op = known[e.name[i]]; op != nullptr && e.category[i] == Category::kCpuOp &&
                                              (model_needs(*op) & kNeedsAnnotation) != 0)
       calls.push_back(i);
-  sort_stably(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_by_start(e, calls);
   std::map<std::pair<std::ptrdiff_t, StrId>, std::size_t> seen;
   LayerWindowsKey::Value out;
   for (const EventId i : calls) {

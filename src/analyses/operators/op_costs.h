@@ -79,7 +79,7 @@ inline std::vector<EventId> backward_kernels(const LoadedTrace& t, EventId op) {
       if (!t.trace.gpu(child))
         stack.push_back(child);
   }
-  sort_by_start(t.trace, out);
+  sort_unique_by_start(t.trace, out);
   return out;
 }
 

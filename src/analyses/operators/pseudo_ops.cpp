@@ -54,7 +54,7 @@ std::vector<EventId> launches(const LoadedTrace& t, EventId root, Wanted&& wante
   for (const EventId k : t.tree.gpu_events(root))
     if (wanted(t.trace.name(k)) && t.tree.gpu_events(t.tree.parent(k)).size() == 1)
       kernels.push_back(k);
-  sort_by_start(t.trace, kernels);
+  sort_unique_by_start(t.trace, kernels);
   std::vector<EventId> out;
   for (const EventId k : kernels)
     out.push_back(t.tree.parent(k));

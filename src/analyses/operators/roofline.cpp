@@ -107,7 +107,7 @@ std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, const Families
     call.event = e;
     const auto gpu = t.tree.gpu_events(e);
     call.kernels.assign(gpu.begin(), gpu.end());
-    sort_by_start(trace, call.kernels);
+    sort_unique_by_start(trace, call.kernels);
     call.perf = costs.call_cost(t, e, *op, call.kernels);
     if (call.perf == nullptr)
       continue;

@@ -229,7 +229,7 @@ std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   const auto gpu = t.tree.gpu_events(c.event);
   std::vector<EventId> out = c.forward != kNoEvent ? backward_kernels(t, c.forward)
                                                    : std::vector<EventId>(gpu.begin(), gpu.end());
-  sort_by_start(t.trace, out);
+  sort_unique_by_start(t.trace, out);
   return out;
 }
 

@@ -1,6 +1,5 @@
 #include "analyses/replay/replay_items.h"
 
-#include "analyses/operators/launchers.h"
 #include "analyses/operators/roofline.h"
 #include "analyses/timeline/gpu_timeline.h"
 #include "base/sort.h"
@@ -20,7 +19,7 @@ namespace {
 std::string_view kernel_of(const LoadedTrace& t, EventId e) {
   const auto gpu = t.tree.gpu_events(e);
   std::vector<EventId> kernels(gpu.begin(), gpu.end());
-  sort_by_start(t.trace, kernels);
+  sort_by_start(t.trace.events, kernels);
   for (const EventId k : kernels)
     if (is_gemm_kernel(t.trace.name(k)))
       return t.trace.name(k);

@@ -1,6 +1,5 @@
 #include "analyses/timeline/idle_causes.h"
 
-#include "analyses/operators/launchers.h"
 #include "base/ascii.h"
 
 #include <algorithm>
@@ -101,7 +100,7 @@ IdleTime make_idle(const LoadedTrace& t, const IdleKey& key, std::vector<IdlePar
   for (const EventId i : t.shared(TraceGpuWorkKey{}).events)
     if (t.tree.linked(i) || key.unlinked)
       work.push_back(i);
-  sort_by_start(t.trace, work);
+  sort_by_start(t.trace.events, work);
   Gaps gaps(t, out, parts);
   std::int64_t busy_until = 0;
   for (std::size_t k = 0; k < work.size(); ++k) {
