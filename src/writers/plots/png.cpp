@@ -29,12 +29,14 @@ int distance(std::uint32_t a, std::uint32_t b) {
 /// Calls body(colour, from, to) for each range of successive pixels with the same colour. Most of a
 /// plot is white.
 template <class Body> void each_stretch(std::span<const std::uint32_t> rows, const Body& body) {
-  for (std::size_t from = 0; from < rows.size();) {
-    const std::uint32_t colour = rows[from];
-    std::size_t to = from + 1;
-    while (to < rows.size() && rows[to] == colour)
+  // pointers, because a build without optimization calls a function for each element of a span
+  const std::uint32_t *const begin = rows.data(), *const end = begin + rows.size();
+  for (const std::uint32_t* from = begin; from != end;) {
+    const std::uint32_t colour = *from;
+    const std::uint32_t* to = from + 1;
+    while (to != end && *to == colour)
       ++to;
-    body(colour, from, to);
+    body(colour, static_cast<std::size_t>(from - begin), static_cast<std::size_t>(to - begin));
     from = to;
   }
 }
@@ -56,8 +58,11 @@ Palette palette_of(std::span<const std::uint32_t> rows) {
                                              // that the file is always the same
   Palette out;
   for (const auto& [count, colour] : ranked) {
-    if (out.colours.size() < kMostColours)
+    if (out.colours.size() < kMostColours) {
+      out.index[colour] = static_cast<std::uint8_t>(out.colours.size());
       out.colours.push_back(colour);
+      continue;
+    }
     const auto nearest = std::min_element(
         out.colours.begin(), out.colours.end(),
         [c = colour](std::uint32_t a, std::uint32_t b) { return distance(a, c) < distance(b, c); });
