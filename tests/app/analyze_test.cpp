@@ -13,7 +13,6 @@
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -22,11 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 void put(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
@@ -34,7 +28,7 @@ void put(const std::string& path, const std::string& text) {
 /// Changes the durations in a trace, but neither its size nor its modification time.
 void change_durations(const std::string& path) {
   const auto time = fs::last_write_time(path);
-  std::string text = bytes_of(path);
+  std::string text = test::bytes_of(path);
   const std::string_view name = "\"dur\": ";
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
     if (char& digit = text[at + name.size()]; digit >= '1' && digit <= '8')
@@ -82,7 +76,7 @@ protected:
     return fs::directory_iterator(at)->path().string();
   }
   static std::string summary(const AnalyzeRequest& r) {
-    return bytes_of(r.layout.summary_markdown());
+    return test::bytes_of(r.layout.summary_markdown());
   }
 
   test::TempFolder folder_;
@@ -172,7 +166,7 @@ TEST_F(AnalyzeApp, ATraceThatWasJustWrittenIsReadAgain) {
   const AnalyzeRequest r = request(in, "out");
   const std::string written = trace(in, 28, 0);
   test::settle();
-  put(written, bytes_of(written));
+  put(written, test::bytes_of(written));
   Session session;
   ASSERT_TRUE(analyze_sweep(session, r));
   const auto again = analyze_sweep(session, r);
@@ -221,7 +215,7 @@ TEST_F(AnalyzeApp, FactsFromDiskSayTheSameAsThoseOfTheRun) {
   ASSERT_FALSE(disk->collectives.empty());
   ASSERT_TRUE(write_sweep_page({{"s", "x", &run->facts}}, folder_.path("a.html")));
   ASSERT_TRUE(write_sweep_page({{"s", "x", &*disk}}, folder_.path("b.html")));
-  EXPECT_EQ(bytes_of(folder_.path("a.html")), bytes_of(folder_.path("b.html")));
+  EXPECT_EQ(test::bytes_of(folder_.path("a.html")), test::bytes_of(folder_.path("b.html")));
 }
 
 // The test of three groups needs the bandwidths of the steps, which the state has as samples.
@@ -300,7 +294,7 @@ TEST_F(AnalyzeApp, WithoutAStateOfThisVersionItSaysWhatToDo) {
   const AnalyzeRequest r = request(in, "out");
   Session session;
   ASSERT_TRUE(analyze_sweep(session, r));
-  const std::string good = bytes_of(r.layout.sweep_state());
+  const std::string good = test::bytes_of(r.layout.sweep_state());
   put(r.layout.sweep_state(), encode_part("analyzed sweep", kStateVersion + 1, SweepState{}));
   none = load_analysed(r.layout.folder());
   ASSERT_FALSE(none);
@@ -308,7 +302,7 @@ TEST_F(AnalyzeApp, WithoutAStateOfThisVersionItSaysWhatToDo) {
   put(r.layout.sweep_state(), good);
   for (const auto& entry : fs::directory_iterator(r.layout.state_folder()))
     if (entry.path().filename() != "sweep.part")
-      put(entry.path().string(), bytes_of(entry.path().string()).substr(0, 200));
+      put(entry.path().string(), test::bytes_of(entry.path().string()).substr(0, 200));
   EXPECT_FALSE(load_analysed(r.layout.folder()));
 }
 

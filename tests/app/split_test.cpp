@@ -1,5 +1,6 @@
 // Tests splitting of traces: which steps and events the pieces contain, and how they are described.
 #include "app/split.h"
+#include "temp_folder.h"
 
 #include "analyses/inference/step_repeats.h"
 #include "core/steps.h"
@@ -8,9 +9,7 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 
 namespace rankscope {
@@ -76,11 +75,6 @@ SplitNames names_in(const std::string& path) {
   return out;
 }
 
-std::string bytes_of_split(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Mean batch of the 32 steps: (4 * 460 + 28 * 64) / 32 = 113.5. The GPU works 40 us per step.
 TEST(Split, WindowsOfTheSteadyState) {
   const TempFolder folder;
@@ -104,7 +98,7 @@ TEST(Split, WindowsOfTheSteadyState) {
                         {"other thread", 3},
                         {"hipLaunchKernel", 3},
                         {"mixed_kernel", 3}}));
-  const std::string csv = bytes_of_split(request.output + "/execution_details.csv");
+  const std::string csv = test::bytes_of(request.output + "/execution_details.csv");
   EXPECT_EQ(csv.substr(0, csv.find('\n')),
             "idx,output_path,event_count,num_gpu_events,gpu_duration,gpu_busy_duration,num_steps,"
             "phase_num_prefill,phase_num_prefilldecode,phase_num_decode,phase_avg_bs,"
@@ -113,7 +107,7 @@ TEST(Split, WindowsOfTheSteadyState) {
                      "conc64_t.json.gz,15,3,120.0,120.0,3,0,3,0,460,64\n"),
             std::string::npos)
       << csv;
-  const std::string json = bytes_of_split(request.output + "/execution_details.json");
+  const std::string json = test::bytes_of(request.output + "/execution_details.json");
   EXPECT_NE(json.find(R"({"batch_size": 460, "num_requests": 64, "context_requests": 4, )"
                       R"("context_sum": 400, "generation_requests": 60, "generation_sum": 60})"),
             std::string::npos)
@@ -296,7 +290,7 @@ TEST(Split, PairsOfTwoTraces) {
   ASSERT_EQ(paths(done), (std::vector<std::string>{"paired/decode_first_steps_1_4_t.json.gz",
                                                    "paired/decode_other_steps_0_3_other.json.gz"}));
   EXPECT_EQ(names_in(request.output + "/" + done.pieces[1].path).count("k31"), 1U);
-  EXPECT_EQ(bytes_of_split(request.output + "/paired_steps.csv"),
+  EXPECT_EQ(test::bytes_of(request.output + "/paired_steps.csv"),
             "phase,first step,other step,steps,distance,distance of tokens\n"
             "decode,1,0,3,1.0,0.0\n");
 }

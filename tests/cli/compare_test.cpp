@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 #include <simdjson.h>
 #include <sstream>
@@ -277,8 +276,7 @@ TEST_F(Compare, VerdictsAndExitCodes) {
                                     "total_time>2%", "--no-plots", "--quiet"});
   EXPECT_EQ(bad.code, 5) << bad.err;
   EXPECT_NE(bad.err.find("total_time>2%"), std::string::npos);
-  std::ifstream in(markdown);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::string text = test::bytes_of(markdown);
   EXPECT_NE(text.find("| GPU_total_time | ms |"), std::string::npos) << text;
   EXPECT_NE(text.find("A\\|x"), std::string::npos);
   EXPECT_NE(text.find("Regression"), std::string::npos);
@@ -526,8 +524,7 @@ TEST_F(Compare, OneStepIsJudgedOnlyWithANoiseThatIsAssumed) {
     if (line.find("NCCL_") != std::string::npos && line.find(" / ") != std::string::npos) {
       EXPECT_NE(line.find("Not judged"), std::string::npos) << line;
     }
-  std::ifstream in(folder_.path("pr.md"));
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::string text = test::bytes_of(folder_.path("pr.md"));
   EXPECT_NE(text.find("Not judged: "), std::string::npos);
   EXPECT_EQ(text.find("No condition"), std::string::npos);
   std::vector<std::string> assumed = args;

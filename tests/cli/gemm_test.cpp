@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 
 namespace rankscope {
@@ -22,10 +21,8 @@ using test::RunResult;
 using test::TempFolder;
 
 Table csv_gemm(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in.is_open()) << path;
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return table_from_csv(fs::path(path).stem().string(), text).value();
+  EXPECT_TRUE(fs::exists(path)) << path;
+  return table_from_csv(fs::path(path).stem().string(), test::bytes_of(path)).value();
 }
 
 using Key = std::tuple<double, double, double, std::string, std::string, std::string>;
@@ -112,8 +109,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   EXPECT_GT(met, 35U);
 
   // durations that differ from the trace are reported
-  std::ifstream in(out + "/v.csv");
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text = test::bytes_of(out + "/v.csv");
   const std::string shortest = fs::path(out) / "w.csv";
   const std::size_t line = text.find('\n') + 1;
   std::size_t comma = line;

@@ -11,10 +11,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
@@ -64,10 +62,7 @@ public:
   }
 
   /// Adds a file that the command wrote to the output.
-  void add(const fs::path& file) {
-    std::ifstream in(file);
-    result_.out.append(std::istreambuf_iterator<char>(in), {});
-  }
+  void add(const fs::path& file) { result_.out += test::bytes_of(file); }
   [[nodiscard]] int code() const { return result_.code; }
   [[nodiscard]] const std::vector<SaidFinding>& findings() const { return findings_; }
   /// Returns the finding of this rule (and subject); an empty one if there is none.

@@ -1,12 +1,12 @@
 // Tests the list of rules: stable ids, and the table of docs/findings.md.
 #include "findings/rules.h"
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -29,10 +29,8 @@ TEST(FindingRules, IdsAreDistinctWordsWithHyphens) {
 TEST(FindingRules, EveryRuleIsUsed) {
   std::string sources;
   for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() / "src/findings"))
-    if (entry.path().extension() == ".cpp") {
-      std::ifstream in(entry.path());
-      sources.append(std::istreambuf_iterator<char>(in), {});
-    }
+    if (entry.path().extension() == ".cpp")
+      sources += test::bytes_of(entry.path());
   std::set<std::string> used = {
 #define RANKSCOPE_CAUSE(rule, finding, ...) #finding,
 #include "analyses/job/causes.def"

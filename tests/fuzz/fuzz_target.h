@@ -9,12 +9,11 @@
 
 #ifdef RANKSCOPE_FUZZ_REPLAY
 
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 
 namespace rankscope::test {
 
@@ -22,8 +21,7 @@ inline void replay_corpus(const char* name, void (*target)(std::string_view byte
   std::size_t seeds = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(source_dir() / "tests" / "fuzz" / "corpus" / name)) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    const std::string bytes = bytes_of(entry.path());
     target(bytes);
     target(std::string_view(bytes).substr(0, bytes.size() / 2)); // truncated
     ++seeds;

@@ -26,11 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempFolder;
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 Result<void> write(const std::string& path, const std::string& text) {
   RS_TRY(auto file, OutputFile::create(path));
   file.write(text);
@@ -56,12 +51,12 @@ TEST(OutputFile, ALinkStaysAndItsTargetIsReplaced) {
     fs::create_symlink(target, folder.path("link"));
     ASSERT_TRUE(writer(folder.path("link"), "new"));
     EXPECT_TRUE(fs::is_symlink(folder.path("link")));
-    EXPECT_EQ(text_of(target), "new");
+    EXPECT_EQ(test::bytes_of(target), "new");
     EXPECT_EQ(entries(folder.path()), 2U);
     fs::create_symlink(folder.path("not yet"), folder.path("dangling"));
     ASSERT_TRUE(writer(folder.path("dangling"), "made"));
     EXPECT_TRUE(fs::is_symlink(folder.path("dangling")));
-    EXPECT_EQ(text_of(folder.path("not yet")), "made");
+    EXPECT_EQ(test::bytes_of(folder.path("not yet")), "made");
   }
 }
 
@@ -71,7 +66,7 @@ TEST(OutputFile, APipeIsWrittenThrough) {
     const std::string pipe = folder.path("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     std::string got;
-    std::thread reader([&] { got = text_of(pipe); });
+    std::thread reader([&] { got = test::bytes_of(pipe); });
     EXPECT_TRUE(writer(pipe, "through the pipe"));
     reader.join();
     EXPECT_EQ(got, "through the pipe");
@@ -102,7 +97,7 @@ TEST(OutputFile, AnInputStays) {
       const Result<void> refused = writer(path, "new");
       ASSERT_FALSE(refused) << path;
       EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
-      EXPECT_EQ(text_of(path), "{}");
+      EXPECT_EQ(test::bytes_of(path), "{}");
     }
     EXPECT_EQ(entries(folder.path()), 3U); // no temporary file is left
   }
@@ -116,7 +111,7 @@ TEST(OutputFile, AnInputThatIsOpenedLaterStaysToo) {
   ASSERT_TRUE(ByteSource::open(path));
   file->write("new");
   EXPECT_FALSE(file->commit());
-  EXPECT_EQ(text_of(path), "{}");
+  EXPECT_EQ(test::bytes_of(path), "{}");
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
@@ -129,22 +124,22 @@ TEST(OutputFile, NoLinkIsFollowedByATemporary) {
       fs::create_symlink(
           victim, folder.path(fmt::format("out.{}-{}-{}.tmp", machine_tag(), ::getpid(), serial)));
     EXPECT_TRUE(writer(folder.path("out"), "text"));
-    EXPECT_EQ(text_of(folder.path("out")), "text");
-    EXPECT_EQ(text_of(victim), "stays");
+    EXPECT_EQ(test::bytes_of(folder.path("out")), "text");
+    EXPECT_EQ(test::bytes_of(victim), "stays");
   }
   const TempFolder folder;
   const std::string victim = folder.write("victim", "stays");
   fs::create_symlink(victim, folder.path("link"));
   EXPECT_LT(cleanup::create_path(folder.path("link")), 0);
   EXPECT_LT(cleanup::create_path(victim), 0);
-  EXPECT_EQ(text_of(victim), "stays");
+  EXPECT_EQ(test::bytes_of(victim), "stays");
 }
 
 TEST(OutputFile, ALongNameAndAFolder) {
   const TempFolder folder;
   const std::string path = folder.path(std::string(250, 'n'));
   EXPECT_TRUE(write(path, "text"));
-  EXPECT_EQ(text_of(path), "text");
+  EXPECT_EQ(test::bytes_of(path), "text");
   EXPECT_EQ(entries(folder.path()), 1U);
   const Result<void> longer = write(folder.path(std::string(300, 'n')), "text");
   ASSERT_FALSE(longer);

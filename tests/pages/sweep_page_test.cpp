@@ -4,18 +4,11 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <random>
 
 namespace rankscope {
 namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 RankRecord record(const std::string& label, double total_ms, double compute_ms, double comm_ms) {
   RankRecord r;
@@ -59,7 +52,7 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   const Result<void> written =
       write_sweep_page({{"<b>old", "fa", &a}, {"new&\"<script>alert(1)</script>", "fb", &b}}, path);
   ASSERT_TRUE(written) << written.error().message();
-  const std::string html = bytes_of(path);
+  const std::string html = test::bytes_of(path);
   const auto has = [&html](const char* text) {
     EXPECT_NE(html.find(text), std::string::npos) << text;
   };
@@ -122,7 +115,7 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
     const SweepFacts b = with_steps(b_seed, b_ms);
     const std::string path = folder.path("c.html");
     EXPECT_TRUE(write_sweep_page({{"A", "fa", &a}, {"B", "fb", &b}}, path));
-    return bytes_of(path);
+    return test::bytes_of(path);
   };
   const auto says = [](const std::string& html, const char* text) {
     return html.find(text) != std::string::npos;
@@ -164,7 +157,7 @@ TEST(SweepPage, TracesWithDifferentNumbersOfStepsAreComparedPerStep) {
   const SweepFacts b = with_steps(2, 100, 6);
   const std::string path = folder.path("c.html");
   ASSERT_TRUE(write_sweep_page({{"A", "fa", &a}, {"B", "fb", &b}}, path));
-  const std::string html = bytes_of(path);
+  const std::string html = test::bytes_of(path);
   EXPECT_NE(html.find("<td>100.000</td><td>100.000</td><td>0.00 %</td>"), std::string::npos);
   EXPECT_NE(html.find("A (ms per step)"), std::string::npos);
   EXPECT_EQ(html.find("50.00 %"), std::string::npos);

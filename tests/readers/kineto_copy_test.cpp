@@ -4,17 +4,10 @@
 #include "temp_folder.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 
 namespace rankscope {
 namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 const char* const kEntries[] = {
     R"({"ph":"M","name":"process_name","pid":1,"ts":5.5,"args":{"name":"python"}})",
@@ -57,14 +50,14 @@ TEST(KinetoCopy, EntriesAsTheyStand) {
   const auto counts = copy_kineto_parts(path, parts, rules());
   ASSERT_TRUE(counts) << counts.error().message();
   EXPECT_EQ(*counts, (std::vector<std::uint64_t>{4, 4, 2}));
-  EXPECT_EQ(bytes_of(parts[0].path), with({0, 1, 2, 6}));
-  EXPECT_EQ(bytes_of(parts[1].path), with({0, 4, 5, 6}));
-  EXPECT_EQ(bytes_of(parts[2].path), with({0, 6}));
+  EXPECT_EQ(test::bytes_of(parts[0].path), with({0, 1, 2, 6}));
+  EXPECT_EQ(test::bytes_of(parts[1].path), with({0, 4, 5, 6}));
+  EXPECT_EQ(test::bytes_of(parts[2].path), with({0, 6}));
   KinetoCopyRules old = rules(); // like the reference: metadata with a time is dropped
   old.metadata = false;
   old.forward_flows = true;
   ASSERT_TRUE(copy_kineto_parts(path, {parts[0]}, old));
-  EXPECT_EQ(bytes_of(parts[0].path), with({1, 2, 3, 6}));
+  EXPECT_EQ(test::bytes_of(parts[0].path), with({1, 2, 3, 6}));
 }
 
 TEST(KinetoCopy, ABareListAndManyParts) {
@@ -81,7 +74,7 @@ TEST(KinetoCopy, ABareListAndManyParts) {
   ASSERT_TRUE(counts) << counts.error().message();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     EXPECT_EQ((*counts)[i], 1U);
-    EXPECT_EQ(bytes_of(parts[i].path),
+    EXPECT_EQ(test::bytes_of(parts[i].path),
               "    [\n" + std::string(kEntries[i % 2 == 0 ? 1 : 4]) + "\n]");
   }
 }
@@ -100,7 +93,7 @@ TEST(KinetoCopy, BlanksTakeNoMemory) {
   const auto counts = copy_kineto_parts(path, parts, rules());
   ASSERT_TRUE(counts) << counts.error().message();
   EXPECT_EQ(*counts, (std::vector<std::uint64_t>{4}));
-  std::string copied = bytes_of(parts[0].path);
+  std::string copied = test::bytes_of(parts[0].path);
   EXPECT_LT(copied.size(), 7 * blanks.size());
   std::erase(copied, ' ');
   const std::string plain = with({0, 1, 2, 6});

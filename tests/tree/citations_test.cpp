@@ -1,11 +1,10 @@
 // Tests that pages which comments and pages cite exist, and that they contain the cited numbered
 // sections.
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -17,11 +16,6 @@ namespace rankscope {
 namespace {
 
 const fs::path kTop = test::source_dir();
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<fs::path> files_below(const char* folder, const std::set<std::string>& endings) {
   std::vector<fs::path> out;
@@ -55,7 +49,7 @@ TEST(Citations, PagesAndSectionsThatCommentsCiteExist) {
     for (const fs::path& file : files_below(folder, {".cpp", ".h", ".def"})) {
       if (file.filename() == "citations_test.cpp")
         continue;
-      const std::string text = comments_of(text_of(file));
+      const std::string text = comments_of(test::bytes_of(file));
       for (std::sregex_iterator it(text.begin(), text.end(), citation), end; it != end; ++it) {
         const std::string page = (*it)[1];
         if (others.count(page) > 0 || page == "docs/NAME.md")
@@ -64,7 +58,8 @@ TEST(Citations, PagesAndSectionsThatCommentsCiteExist) {
         ASSERT_TRUE(fs::is_regular_file(kTop / page)) << file << " cites " << page;
         if ((*it)[2].matched && page.starts_with("docs/reference/")) {
           ++sections;
-          EXPECT_NE(text_of(kTop / page).find("\n## " + (*it)[2].str() + ". "), std::string::npos)
+          EXPECT_NE(test::bytes_of(kTop / page).find("\n## " + (*it)[2].str() + ". "),
+                    std::string::npos)
               << file << " cites section " << (*it)[2] << " of " << page;
         }
       }
@@ -78,7 +73,7 @@ TEST(Citations, FilesThatTheTourNamesExist) {
       R"re(\b((?:base|os|core|model|readers|analyses|writers|sql|synth|collect|engine|pages|app|cli|api)/[a-z0-9_/]+\.(?:cpp|h|def)))re");
   int files = 0;
   for (const char* page : {"docs/architecture.md", "HACKING.md"}) {
-    const std::string text = text_of(kTop / page);
+    const std::string text = test::bytes_of(kTop / page);
     for (std::sregex_iterator it(text.begin(), text.end(), source), end; it != end; ++it, ++files)
       EXPECT_TRUE(fs::is_regular_file(kTop / "src" / (*it)[1].str()))
           << page << " names " << (*it)[1];
@@ -94,7 +89,7 @@ TEST(Citations, LinksBetweenPagesLeadSomewhere) {
       pages.push_back(entry.path());
   int links = 0;
   for (const fs::path& page : pages) {
-    const std::string text = text_of(page);
+    const std::string text = test::bytes_of(page);
     for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it, ++links)
       EXPECT_TRUE(fs::is_regular_file(page.parent_path() / (*it)[1].str()))
           << page << " links to " << (*it)[1];
@@ -108,7 +103,7 @@ std::set<std::string> names_of_tests() {
   std::set<std::string> out;
   for (const fs::path& file : files_below("tests", {".cpp"})) {
     const std::string folder = file.parent_path().filename().string();
-    const std::string text = text_of(file);
+    const std::string text = test::bytes_of(file);
     for (std::sregex_iterator it(text.begin(), text.end(), test), end; it != end; ++it) {
       out.insert(folder + "/" + (*it)[1].str() + "." + (*it)[2].str());
       out.insert(folder + "/" + (*it)[1].str() + ".*");
@@ -119,7 +114,7 @@ std::set<std::string> names_of_tests() {
 
 TEST(Citations, TestsInTheTableOfDefectsExist) {
   const std::set<std::string> tests = names_of_tests();
-  const std::string page = text_of(kTop / "docs/reference/hardening.md");
+  const std::string page = test::bytes_of(kTop / "docs/reference/hardening.md");
   const std::regex cited(R"re(`([a-z]+/[A-Z]\w*\.(?:\w+|\*))`)re");
   int found = 0;
   for (std::sregex_iterator it(page.begin(), page.end(), cited), end; it != end; ++it, ++found)

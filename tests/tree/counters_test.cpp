@@ -1,10 +1,9 @@
 // Tests that each counter in the list is used, and that each key has a counter with its name.
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -13,11 +12,6 @@ namespace fs = std::filesystem;
 
 namespace rankscope {
 namespace {
-
-std::string text_of_source(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::set<std::string> words_in(const std::string& text, const std::regex& pattern) {
   std::set<std::string> out;
@@ -28,7 +22,7 @@ std::set<std::string> words_in(const std::string& text, const std::regex& patter
 
 TEST(Counters, EachIsUsedAndEachKeyIsOne) {
   const fs::path source = test::source_dir() / "src";
-  const std::string rows = text_of_source(source / "base/counters.def");
+  const std::string rows = test::bytes_of(source / "base/counters.def");
   const auto plain = words_in(rows, std::regex(R"re(RS_COUNTER\((\w+))re"));
   const auto forms = words_in(rows, std::regex(R"re(RS_COUNTER_AS\((\w+))re"));
   const auto keys = words_in(rows, std::regex(R"re(RS_COUNTER_AS\(\w+, (\w+))re"));
@@ -36,7 +30,7 @@ TEST(Counters, EachIsUsedAndEachKeyIsOne) {
   std::set<std::string> used;
   for (const auto& entry : fs::recursive_directory_iterator(source))
     if (entry.is_regular_file())
-      used.merge(words_in(text_of_source(entry.path()), std::regex(R"re(counters::(\w+))re")));
+      used.merge(words_in(test::bytes_of(entry.path()), std::regex(R"re(counters::(\w+))re")));
   for (const auto* names : {&plain, &forms})
     for (const std::string& name : *names)
       EXPECT_TRUE(used.contains(name)) << name << " is used nowhere";

@@ -1,8 +1,8 @@
 // Tests that sentences of findings are composed only in src/findings.
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <regex>
@@ -16,11 +16,6 @@ namespace {
 
 const fs::path kFindingsSource = test::source_dir() / "src";
 
-std::string source_text(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::size_t matches(const std::string& text, const std::regex& pattern) {
   return static_cast<std::size_t>(
       std::distance(std::sregex_iterator(text.begin(), text.end(), pattern), {}));
@@ -33,7 +28,7 @@ std::set<std::string> files_with(const std::regex& pattern, const std::set<std::
     const std::string name = fs::relative(entry.path(), kFindingsSource).string();
     const std::string layer = name.substr(0, name.find('/'));
     if (entry.is_regular_file() && but.count(layer) + but.count(name) == 0 &&
-        matches(source_text(entry.path()), pattern) > 0)
+        matches(test::bytes_of(entry.path()), pattern) > 0)
       out.insert(name);
   }
   return out;
@@ -46,7 +41,7 @@ TEST(Findings, AreComposedInOneLayer) {
       R"re([.>]headline\s*\+?=[^=]|\bset_headline\(|\bfinding_of\(|"findings/rules\.h")re");
   std::size_t in_layer = 0;
   for (const auto& entry : fs::directory_iterator(kFindingsSource / "findings"))
-    in_layer += matches(source_text(entry.path()), composes);
+    in_layer += matches(test::bytes_of(entry.path()), composes);
   EXPECT_GT(in_layer, 60U) << "the pattern finds what it looks for";
   EXPECT_EQ(files_with(composes, {"findings"}), std::set<std::string>());
 }

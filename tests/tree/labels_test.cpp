@@ -1,10 +1,9 @@
 // Tests that the labels of tests (tests/labels.cmake) name existing suites.
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -16,14 +15,9 @@ namespace fs = std::filesystem;
 namespace rankscope {
 namespace {
 
-std::string text_of_labels(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Returns FOLDER/SUITE of each pattern in tests/labels.cmake that names suites, and its label.
 std::vector<std::pair<std::string, std::string>> labelled_suites() {
-  const std::string text = text_of_labels(test::source_dir() / "tests/labels.cmake");
+  const std::string text = test::bytes_of(test::source_dir() / "tests/labels.cmake");
   const std::regex pattern(
       // a list, or a pattern in a list
       R"re(set\(label_([\w-]+)|"(\w+)/(?:\(([\w|]+)\)|(\w+))\[\.\])re");
@@ -48,7 +42,7 @@ TEST(Labels, EachLabelledSuiteIsThere) {
   for (const auto& entry : fs::recursive_directory_iterator(tests)) {
     if (entry.path().extension() != ".cpp")
       continue;
-    const std::string text = text_of_labels(entry.path());
+    const std::string text = test::bytes_of(entry.path());
     const std::string folder = fs::relative(entry.path(), tests).begin()->string();
     for (std::sregex_iterator it(text.begin(), text.end(), test), end; it != end; ++it)
       there.insert(folder + "/" + (*it)[1].str());
@@ -62,7 +56,7 @@ TEST(Labels, EachLabelledSuiteIsThere) {
 // The executables in this list are built with ThreadSanitizer. The command-line tests are not in
 // it, because they run the program.
 TEST(Labels, ExecutablesWithThreadsAreBuiltForThreadSanitizer) {
-  const std::string lists = text_of_labels(test::source_dir() / "tests/CMakeLists.txt");
+  const std::string lists = test::bytes_of(test::source_dir() / "tests/CMakeLists.txt");
   const std::regex loop(
       R"re(foreach\(folder ([\w ]+)\)\n  if\(TARGET rs_\$\{folder\}_tests\)\n    add_dependencies\(rs_threads_tests)re");
   std::smatch found;
@@ -80,7 +74,7 @@ TEST(Labels, ExecutablesWithThreadsAreBuiltForThreadSanitizer) {
 // includes the header must link the target; otherwise one program contains both layouts.
 TEST(Labels, TestsThatSeeSimdjsonLinkItsTarget) {
   const fs::path tests = test::source_dir() / "tests";
-  const std::string lists = text_of_labels(tests / "CMakeLists.txt");
+  const std::string lists = test::bytes_of(tests / "CMakeLists.txt");
   for (const auto& folder : fs::directory_iterator(tests)) {
     if (!folder.is_directory())
       continue;
@@ -88,7 +82,7 @@ TEST(Labels, TestsThatSeeSimdjsonLinkItsTarget) {
     for (const auto& file : fs::directory_iterator(folder))
       sees = sees ||
              (file.is_regular_file() &&
-              text_of_labels(file.path()).find("\n#include <simdjson.h>\n") != std::string::npos);
+              test::bytes_of(file.path()).find("\n#include <simdjson.h>\n") != std::string::npos);
     const std::string name = folder.path().filename().string();
     const std::size_t at = lists.find("tests(" + name + " ");
     if (!sees || at == std::string::npos)

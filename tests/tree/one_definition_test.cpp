@@ -1,11 +1,10 @@
 // Tests that no namespace has two types of the same name. If no file includes both, the compiler
 // does not report them, and the linker keeps only one of their destructors.
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
@@ -22,8 +21,7 @@ TEST(OneDefinition, TypesOfHeadersHaveNamesOfTheirOwn) {
   for (const auto& entry : fs::recursive_directory_iterator(test::source_dir() / "src")) {
     if (entry.path().extension() != ".h")
       continue;
-    std::ifstream in(entry.path());
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string text = test::bytes_of(entry.path());
     std::smatch where;
     if (!std::regex_search(text, where, space))
       continue;
