@@ -59,7 +59,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     add({"report", path}, "every sheet of this trace in a workbook");
     if (facts.overview.steps > 1)
       add({"report", path, "--per-step", "--sheets", "gpu_timeline_per_step"},
-          "its time line step by step");
+          "its timeline step by step");
     if (facts.ranks.size() == 1)
       add({"info", path}, "the content of the trace");
     return out;

@@ -1,4 +1,4 @@
-// Reads all values of a table of samples, for time lines.
+// Reads all values of a table of samples, for timelines.
 #pragma once
 
 #include "base/result.h"

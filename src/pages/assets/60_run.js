@@ -35,7 +35,7 @@
     el("ul", { class: "next" }, data.next.map((n) => el("li", {}, el("div", {}, n.why), el("code", {}, n.command), RS.copyButton(n.command)))));
     RS.section("overview", "Overview", null, [], el("div", { class: "two" },
       el("div", {}, el("p", {}, el("span", { class: "big" }, `${RS.num(total)} ms`),
-        el("span", { class: "sub" }, many ? " GPU time line, mean over the ranks" : " from the first to the last GPU work")), strip, shares), findings));
+        el("span", { class: "sub" }, many ? " GPU timeline, mean over the ranks" : " from the first to the last GPU work")), strip, shares), findings));
   }
 
   /** Returns a function that zooms to the place of a finding; null when its rank is not on the page. */
