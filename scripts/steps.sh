@@ -2,7 +2,8 @@
 #   step TEXT            ends the previous step, and prints a heading
 #   skip TEXT            prints that a check is skipped, now and again in finish
 #   run_tests PRESET [CTEST_OPTION...]   runs the tests of build/PRESET, except those labelled slow, browser,
-#                        office or cluster: first the tests labelled waits, with four jobs per processor
+#                        office or cluster: first the tests labelled waits, with four jobs per processor,
+#                        then the others with two, because many of them wait for children or for files to age
 #   asan_cli_tests       the command-line tests of the release build, with the program of build/asan
 #   changed_since N PATHSPEC...   prints the files that differ from the merge base with main or, on main, from
 #                        the commit N commits ago. Fails without git or a repository
@@ -32,7 +33,7 @@ run_tests() {
   local preset=$1 failed=0
   shift
   ctest --preset "$preset" -j "$((4 * jobs))" -L '^waits$' -LE "$left_out" --timeout 1800 "$@" || failed=1
-  ctest --preset "$preset" -j "$jobs" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
+  ctest --preset "$preset" -j "$((2 * jobs))" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
   return $failed
 }
 asan_cli_tests() {

@@ -37,7 +37,8 @@ set(label_browser
 set(label_office "cli/Compare.*[.].*LibreOffice")
 set(label_cluster "cluster/")
 set(label_waits
-  "os/(GuardedTree|Process|ProcessLinger|ScratchFolder|SharedScratch)[.]"
+  "os/(GuardedTree|Process|ProcessLinger|ScratchFolder|SharedScratch)[.]" "os/WholeFile[.]APipeNeedsAWriter"
+  "cli/LibraryPerfNative[.]AHangEndsAtItsTime" "engine/TraceIdentity[.]"
   "collect/(Sampler|ReplayRun|ReplayTorch)[.]"
   "cli/(Kills|Interrupt|ProfileEnd|WatchCli|Sample)[.]")
 set(label_threads
@@ -45,8 +46,9 @@ set(label_threads
   "readers/(KinetoReader|OnceOnly)[.]" "writers/DrawnPlots[.]" "sql/SqlDatabase[.]"
   "collect/Sampler[.]"
   "engine/(AheadRows|BatchReport|CaptureFolder|Loader|RunRanksTest)[.]"
-  "app/(AnalyzeApp|PageLinks|PartsInMemory|Query|ReduceJob|Split|Top|Watch)[.]"
-  "property/(MergedTrace|Synth)[.]"
+  "app/(AnalyzeApp|PageLinks|PartsInMemory|Query|ReduceJob|Split|Top)[.]"
+  "app/Watch[.](ARestartNeitherReadsNorTellsAgain|ReadsEachTraceOnce|TheFirstLookKnows)"
+  "property/(MergedTrace[.]|Synth[.]EqualOptions)"
   "cli/(Threads|Interrupt)[.]")
 
 foreach(name IN LISTS names)
