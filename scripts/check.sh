@@ -44,8 +44,8 @@ run_tests asan -E "_NOT_BUILT\$"
 ASAN_OPTIONS=detect_leaks=0 asan_cli_tests
 unset RANKSCOPE_TEST_CPU_SECONDS
 
-step "damaged traces, parts and databases: a minute"
-./scripts/mutate.py --binary build/asan/rankscope --seconds 60 --keep build/mutate-failures
+step "damaged traces, parts and databases: half a minute on each processor"
+./scripts/mutate.py --binary build/asan/rankscope --seconds 30 --jobs "$jobs" --keep build/mutate-failures
 
 step "ThreadSanitizer"
 # By default each program sleeps for a second at its end, to find races of threads that outlive main(). Our

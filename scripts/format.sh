@@ -18,4 +18,4 @@ mode=-i
 folders=()
 for f in src tests bench examples include; do [ -d $f ] && folders+=("$f"); done
 # shellcheck disable=SC2086  # two words
-find "${folders[@]}" \( -name '*.cpp' -o -name '*.h' \) -print0 | xargs -0 $tool $mode || exit 1
+find "${folders[@]}" \( -name '*.cpp' -o -name '*.h' \) -print0 | xargs -0 -n 50 -P "$(nproc)" $tool $mode || exit 1

@@ -7,10 +7,12 @@ Takes small inputs and changes them:
   databases  RPD and rocpd: values, types, rows and the schema, by SQL; some pages by bytes
 and runs commands on the result. Anything but exit 0 or 2 to 7 is a failure, as are a run past the time
 limit, a report of a sanitizer and a temporary file that is left. The input of a failure is kept.
-Usage: scripts/mutate.py [--binary build/asan/rankscope] [--seconds 600] [--count N] [--kind KIND] [--seed N]
-                         [--seeds DIR] [--keep DIR]
+Usage: scripts/mutate.py [--binary build/asan/rankscope] [--seconds 600] [--count N] [--jobs N] [--kind KIND]
+                         [--seed N] [--seeds DIR] [--keep DIR]
 """
 import argparse
+import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -335,18 +337,9 @@ def run_one(binary, command, limit, out):
     return f"left behind: {left}" if left else None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default="build/asan/rankscope")
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--count", type=int, default=0, help="inputs (default: until the time is over)")
-    parser.add_argument("--kind", choices=[*KINDS, "all"], default="all")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seeds", help="folder with more traces to start from (.json, up to 200 kB)")
-    parser.add_argument("--keep", default="mutate-failures", help="folder for the inputs of failures")
-    parser.add_argument("--limit", type=float, default=60, help="seconds for one run")
-    options = parser.parse_args()
-    rng = random.Random(options.seed)
+def search(options, worker):
+    """Runs damaged inputs until the time is over. Returns the runs of each kind and the failures by signature."""
+    rng = random.Random(f"{options.seed} {worker}")
     binary = str(pathlib.Path(options.binary).resolve())
     with tempfile.TemporaryDirectory() as folder:
         kinds = {}
@@ -354,7 +347,7 @@ def main():
             os.makedirs(f"{folder}/{name}")
             kinds[name] = KINDS[name](binary, f"{folder}/{name}", options.seeds)
         end = time.monotonic() + options.seconds
-        runs, failures, codes_wrong = dict.fromkeys(kinds, 0), {}, 0
+        runs, failures = dict.fromkeys(kinds, 0), {}
         while time.monotonic() < end and not 0 < options.count <= sum(runs.values()):
             out = f"{folder}/out"
             shutil.rmtree(out, ignore_errors=True)
@@ -365,17 +358,36 @@ def main():
             wrong = run_one(binary, command, options.limit, out)
             if wrong is None:
                 continue
-            codes_wrong += 1
             signature = command[0] + ": " + wrong.strip().splitlines()[0][:160]
             if signature not in failures:
                 os.makedirs(options.keep, exist_ok=True)
-                kept = f"{options.keep}/{len(failures)}_{name}_{command[0]}"
+                kept = f"{options.keep}/{worker}_{len(failures)}_{name}_{command[0]}"
                 pathlib.Path(kept).write_bytes(data)
                 print(f"{kept}: {' '.join(command)}\n{wrong}\n", flush=True)
             failures[signature] = failures.get(signature, 0) + 1
-        per_kind = ", ".join(f"{n} {name}" for name, n in runs.items())
-        print(f"{sum(runs.values())} runs ({per_kind}), {codes_wrong} failures, {len(failures)} kinds")
-        return 1 if failures else 0
+        return runs, failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default="build/asan/rankscope")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--count", type=int, default=0, help="inputs of each process (default: until the time is over)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one per processor)")
+    parser.add_argument("--kind", choices=[*KINDS, "all"], default="all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", help="folder with more traces to start from (.json, up to 200 kB)")
+    parser.add_argument("--keep", default="mutate-failures", help="folder for the inputs of failures")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for one run")
+    options = parser.parse_args()
+    runs, failures = collections.Counter(), collections.Counter()
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for some_runs, some_failures in pool.map(search, [options] * options.jobs, range(options.jobs)):
+            runs.update(some_runs)
+            failures.update(some_failures)
+    per_kind = ", ".join(f"{n} {name}" for name, n in runs.items())
+    print(f"{sum(runs.values())} runs ({per_kind}), {sum(failures.values())} failures, {len(failures)} kinds")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

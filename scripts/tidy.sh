@@ -47,7 +47,7 @@ fi
 echo "clang-tidy: ${#files[@]} files"
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$(nproc)" $tool -p build/asan --quiet >"$out" 2>/dev/null || true
+printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" $tool -p build/asan --quiet >"$out" 2>/dev/null || true
 
 findings=$(sed -n "s|$PWD/||; /\(: \|^\)\(error\|warning\): /p" "$out" | sort -u)
 [ -z "$findings" ] || echo "$findings"
