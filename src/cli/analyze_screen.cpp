@@ -1,5 +1,6 @@
 #include "cli/analyze_screen.h"
 
+#include "analyses/top/top_facts.h"
 #include "findings/sweep_findings.h"
 #include "writers/writer.h"
 
@@ -37,6 +38,9 @@ void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep
     ctx.out(fmt::format("{}: merged traces for Perfetto\n", request.merged_folder));
   if (request.plots)
     ctx.out(fmt::format("{}: open it in a browser\n", request.layout.page()));
+  if (sweep.plans.size() == 1)
+    ctx.out(shell_text({"rankscope", "why", sweep.plans.front().folder}) +
+            ": what makes the steps slow, the remedies and their gains\n");
 }
 
 void show_sides_page(Context& ctx, const std::string& page) {

@@ -242,6 +242,17 @@ TEST(Analyze, WithoutIndividualReportsAllElseIsTheSame) {
   EXPECT_TRUE(few == all) << few.size() << " files of " << all.size();
 }
 
+TEST(Analyze, OneConfigurationIsSentToItsCauses) {
+  const TempFolder folder;
+  const std::string run = make_sweep(folder, "a sweep", 4) + "/256thread/nccl_28channels";
+  const RunResult r = run_binary({"analyze", run, "--no-plots", "--no-merge"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string path = "/256thread/nccl_28channels/torch_profiler";
+  EXPECT_NE(r.out.find("rankscope why " + folder.path("a' 'sweep") + path), std::string::npos)
+      << r.out;
+  EXPECT_EQ(run_binary({"why", folder.path("a sweep") + path}).code, 0);
+}
+
 TEST(Analyze, ARerunRedoesOnlyWhatChanged) {
   const TempFolder folder;
   const std::string sweep = make_sweep(folder, "s", 1);
