@@ -120,10 +120,13 @@ void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   const double us = row.slowdown_us;
   const std::string level = rows > 1 ? fmt::format("95 % CI over {} rows", rows) : "95 % CI";
   if (std::fabs(us) <= half) {
-    out.evidence +=
-        fmt::format("; these calls do not show an effect of overlap by collectives ({} \u00b5s "
-                    "when fully overlapped, {})",
-                    range3(us - half, us + half), level);
+    if (half > row.calls_us.max) // a limit above the calls themselves says nothing
+      out.evidence += "; too few calls to know whether overlap by collectives makes them longer";
+    else
+      out.evidence +=
+          fmt::format("; these calls do not show an effect of overlap by collectives ({} \u00b5s "
+                      "when fully overlapped, {})",
+                      range3(us - half, us + half), level);
     out.detectable = half;
     return;
   }

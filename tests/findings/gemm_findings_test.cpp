@@ -42,6 +42,22 @@ TEST(GemmFindings, TheIntervalIsForAllRows) {
   EXPECT_TRUE(ten.action.empty());
 }
 
+// The interval of a few calls can be longer than the calls themselves.
+TEST(GemmFindings, AnIntervalLongerThanTheCallsIsNotGiven) {
+  GemmFacts facts = rows_of(1);
+  facts.rows[0].slowdown_half_us = 119;
+  EXPECT_NE(gemm_findings(facts, 1).at(0).evidence.find("do not show an effect"),
+            std::string::npos);
+  facts.rows[0].slowdown_half_us = 121;
+  const Finding few = gemm_findings(facts, 1).at(0);
+  EXPECT_NE(few.evidence.find("; too few calls to know whether overlap by collectives makes them "
+                              "longer"),
+            std::string::npos)
+      << few.evidence;
+  EXPECT_EQ(few.evidence.find("121"), std::string::npos) << few.evidence;
+  EXPECT_NEAR(*few.detectable, 121, 0.05);
+}
+
 // A single call has no spread. Calls that differ by less than 5 % are not a finding either.
 TEST(GemmFindings, CallsThatAreAlikeAreNoFinding) {
   GemmFacts facts = rows_of(3);
