@@ -108,10 +108,11 @@ std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCa
 /// level of the interval takes all `rows` rows into account.
 void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   if (std::isnan(row.slowdown_us)) {
-    out.evidence += row.longest_overlap_percent() > 0
-                        ? "; the cost of overlap cannot be estimated: too few calls, or the same "
-                          "overlap in all calls at a place in the step"
-                        : ""; // the evidence says that collectives overlap 0 % of the slowest call
+    out.evidence +=
+        row.longest_overlap_percent() > 0
+            ? "; the cost of overlap cannot be estimated: too few calls, or nearly the same "
+              "overlap in all calls at a place in the step"
+            : ""; // the evidence says that collectives overlap 0 % of the slowest call
     return;
   }
   const double degrees = row.slowdown_degrees;

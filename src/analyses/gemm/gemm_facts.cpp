@@ -15,6 +15,9 @@
 namespace rankscope {
 namespace {
 
+/// Least range of overlapped shares at a place from which a slowdown is estimated.
+constexpr double kLeastShareRange = 0.25;
+
 double cv(const Stats& s) {
   return s.mean > 0 ? s.std_sample / s.mean : kNaN;
 }
@@ -66,7 +69,11 @@ GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
 /// Fits duration on overlapped share by least squares, with a separate level for each place in the
 /// step (the first call of this shape in each step, the second, and so on). Both the overlap and
 /// other effects on durations (caches, layers) depend on the place. So places are not compared with
-/// each other. Without steps there is one level.
+/// each other. Without steps there is one level. The share has the duration as its denominator, so
+/// durations that vary for any reason change it: if the overlapped time (or the time without
+/// overlap) is the same in all calls, the slope is the product of two durations over this time,
+/// which is at least the longest call. Such slopes, and places with nearly the same share in all
+/// calls, say nothing about a slowdown.
 void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& overlap,
                   const std::vector<double>& us) {
   std::map<std::int64_t, std::size_t> calls_of_step;
@@ -79,7 +86,9 @@ void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& o
   std::vector<double> y;
   std::size_t levels = 0;
   for (const auto& [place, calls] : places) {
-    if (calls.size() < 2)
+    const auto [least, most] =
+        std::ranges::minmax(calls, {}, [&](std::size_t i) { return overlap[i]; });
+    if (calls.size() < 2 || overlap[most] - overlap[least] < kLeastShareRange)
       continue;
     ++levels;
     double mean_x = 0;
@@ -96,7 +105,7 @@ void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& o
   const LinearFit fit = linear_fit95(x, y);
   const double fitted = static_cast<double>(x.size()) - 2; // degrees of freedom of linear_fit95()
   row.slowdown_degrees = static_cast<double>(x.size()) - static_cast<double>(levels) - 1;
-  if (std::isnan(fit.slope) || row.slowdown_degrees < 1)
+  if (std::isnan(fit.slope) || row.slowdown_degrees < 1 || std::fabs(fit.slope) >= row.calls_us.max)
     return;
   row.overlap_correlation = fit.r;
   row.slowdown_us = fit.slope;

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kGemmFactsVersion = 5;
+inline constexpr std::uint32_t kGemmFactsVersion = 6;
 
 template <class Archive, PartOf<SheetColumn> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.id, r.label);
