@@ -29,11 +29,13 @@ RankRun unlinked(bool quiet) {
 /// Returns the clock correction to subtract from the times of each rank. Names ranks that stay on
 /// the time base.
 Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPlan& plan) {
+  RankRun linked; // the arguments of a collective may be those of its operator
+  linked.quiet = true;
   RS_TRY(const auto ranks,
          extract_ranks<RankCollectives>(
-             ctx, {&plan}, unlinked(true),
-             [](const RankItem& item, const LoadedTrace& trace) -> Result<RankCollectives> {
-               return described_collectives(trace.trace, item.file.rank);
+             ctx, {&plan}, linked,
+             [](const RankItem&, const LoadedTrace& trace) -> Result<RankCollectives> {
+               return extract_collectives(trace);
              }));
   std::map<std::int64_t, ClockLine> out;
   const std::vector<ClockOffset> clocks =

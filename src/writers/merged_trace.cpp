@@ -138,7 +138,17 @@ private:
                               w_.summary_.base_time_ns));
   }
 
-  /// Selects the events that start inside the time window and the selected steps.
+  /// Returns the call of each correlation id.
+  std::unordered_map<std::int64_t, EventId> launch_calls() const {
+    std::unordered_map<std::int64_t, EventId> out;
+    for (const EventId e : kept_)
+      if (is_runtime(t_.events.category[e]) && t_.events.correlation[e] != kNoId)
+        out.emplace(t_.events.correlation[e], e);
+    return out;
+  }
+
+  /// Selects the events that start inside the time window and the selected steps. GPU work belongs
+  /// to the step in which it was launched.
   void cut(MergedRank& summary) {
     const MergeOptions& o = w_.options_;
     std::int64_t from = std::numeric_limits<std::int64_t>::min();
@@ -151,22 +161,35 @@ private:
     std::int64_t cpu_to = to;
     std::int64_t gpu_from = from;
     std::int64_t gpu_to = to;
+    std::int64_t work_from = from; ///< of GPU work without a launch in the trace
+    std::unordered_map<std::int64_t, EventId> calls;
     if (o.steps) {
       step_span(Category::kUserAnnotation, cpu_from, cpu_to);
       step_span(Category::kGpuUserAnnotation, gpu_from, gpu_to);
+      work_from = gpu_from;
       if (gpu_from == from && gpu_to == to) { // there are no GPU annotations: use the time range on
                                               // the host
-        gpu_from = cpu_from;
+        work_from = gpu_from = cpu_from;
         gpu_to = cpu_to;
       } else if (cpu_from != from) {
         // on other streams, kernels may begin before the first kernel of the annotation
-        gpu_from = std::min(gpu_from, std::max(from, cpu_from));
+        work_from = std::min(gpu_from, std::max(from, cpu_from));
       }
+      if (cpu_from != from || cpu_to != to)
+        calls = launch_calls();
     }
     const auto outside = [&](EventId e) {
+      const Category category = t_.events.category[e];
       const std::int64_t ts = start_ns(e);
-      return on_gpu(t_.events.category[e]) ? ts < gpu_from || ts >= gpu_to
-                                           : ts < cpu_from || ts >= cpu_to;
+      if (!on_gpu(category))
+        return ts < cpu_from || ts >= cpu_to;
+      if (category == Category::kGpuUserAnnotation)
+        return ts < gpu_from || ts >= gpu_to;
+      if (const auto call = calls.find(t_.events.correlation[e]); call != calls.end()) {
+        const std::int64_t launched = start_ns(call->second);
+        return launched < cpu_from || launched >= cpu_to;
+      }
+      return ts < work_from || ts >= gpu_to;
     };
     const auto end = std::remove_if(kept_.begin(), kept_.end(), outside);
     summary.outside = static_cast<std::uint64_t>(kept_.end() - end);
@@ -518,10 +541,7 @@ private:
     place_.assign(ev.size(), 0);
     for (std::size_t i = 0; i < kept_.size(); ++i)
       place_[kept_[i]] = static_cast<std::uint32_t>(i);
-    std::unordered_map<std::int64_t, EventId> calls;
-    for (const EventId e : kept_)
-      if (is_runtime(ev.category[e]) && ev.correlation[e] != kNoId)
-        calls.emplace(ev.correlation[e], e);
+    const std::unordered_map<std::int64_t, EventId> calls = launch_calls();
     for (const EventId e : kept_) {
       if (!is_gpu(ev.category[e]) || ev.correlation[e] == kNoId)
         continue;
@@ -615,11 +635,13 @@ std::size_t MergedTraceWriter::add_path(std::string_view process,
                                         const std::vector<PathSlice>& slices) {
   const std::int64_t base = summary_.base_time_ns;
   std::size_t written = 0;
+  std::int64_t written_to = first_ns_;
   for (std::size_t k = 0; k < slices.size(); ++k) {
     const PathSlice& slice = slices[k];
     const std::int64_t end =
         k + 1 < slices.size() ? std::min(slice.end_ns, slices[k + 1].begin_ns) : slice.end_ns;
-    const std::int64_t from = std::max(slice.begin_ns - base, first_ns_);
+    // slices never overlap, even if the clocks of the ranks differ
+    const std::int64_t from = std::max(slice.begin_ns - base, written_to);
     const std::int64_t to = std::min(end - base, last_ns_);
     if (from >= to)
       continue;
@@ -630,6 +652,7 @@ std::size_t MergedTraceWriter::add_path(std::string_view process,
     sink_.text(",\"dur\":");
     sink_.microseconds(to - from);
     sink_.text("}");
+    written_to = to;
     ++written;
   }
   if (written > 0)

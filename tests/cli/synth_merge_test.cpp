@@ -147,6 +147,81 @@ TEST_F(SynthMerge, AlignmentByCollectivesAndStandardOutput) {
   }
 }
 
+// The arguments of a collective may be those of its operator only.
+TEST_F(SynthMerge, AlignmentNeedsNoArgumentsOfKernels) {
+  sweep("--clock-offset-us 4000");
+  const std::string config = at("s/256thread");
+  const auto clocks = [&] {
+    EXPECT_EQ(run("merge " + config + " -o - --align collectives --no-cache"), 0) << err_;
+    return err_.substr(0, err_.find(" against rank 0"));
+  };
+  const std::string with = clocks();
+  std::size_t removed = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(config)) {
+    if (!entry.is_regular_file() || entry.path().extension() != ".json")
+      continue;
+    std::string text = bytes_of(entry.path().string());
+    constexpr std::string_view kKernel = R"("cat": "kernel")", kArgument = "Collective name";
+    for (std::size_t at = text.find(kKernel); at != std::string::npos;
+         at = text.find(kKernel, at + 1)) {
+      const std::size_t found = text.find(kArgument, at);
+      if (found < text.find("\"ph\"", at)) {
+        text.replace(found, kArgument.size(), "Removed");
+        ++removed;
+      }
+    }
+    std::ofstream(entry.path(), std::ios::binary) << text;
+  }
+  EXPECT_GT(removed, 20U);
+  EXPECT_EQ(clocks(), with);
+  EXPECT_NE(with.find("rank 1: clock "), std::string::npos) << with;
+}
+
+// The host runs 9 ms ahead, so most of the work of a step runs during the next one.
+TEST_F(SynthMerge, AStepHasTheWorkThatItLaunched) {
+  for (const bool annotated : {false, true}) {
+    std::string events;
+    int correlation = 0;
+    for (int step = 0; step < 4; ++step) {
+      const int begin = 1000 + step * 10'000;
+      const std::string name = R"("name":"ProfilerStep#)" + std::to_string(step) + "\",";
+      events += R"({"ph":"X","cat":"user_annotation",)" + name + R"("ts":)" +
+                std::to_string(begin) + R"(,"dur":10000,"pid":1,"tid":1},)";
+      if (annotated)
+        events += R"({"ph":"X","cat":"gpu_user_annotation",)" + name + R"("ts":)" +
+                  std::to_string(begin + 9000) + R"(,"dur":9990,"pid":0,"tid":7},)";
+      for (int k = 0; k < 10; ++k) {
+        const std::string args = R"("args":{"correlation":)" + std::to_string(++correlation);
+        events += R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","ts":)" +
+                  std::to_string(begin + 100 + k * 100) + R"(,"dur":10,"pid":1,"tid":1,)" + args +
+                  "}},";
+        events += R"({"ph":"X","cat":"kernel","name":"of_step)" + std::to_string(step) +
+                  R"(","ts":)" + std::to_string(begin + 9000 + k * 1000) +
+                  R"(,"dur":990,"pid":0,"tid":7,)" + args + R"(,"device":0,"stream":7}},)";
+      }
+    }
+    events.pop_back();
+    const std::string trace = folder_.write(
+        "ahead/rank0.json", R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000000,)"
+                            R"("distributedInfo":{"rank":0,"world_size":1},"traceEvents":[)" +
+                                events + "]}");
+    ASSERT_EQ(run("merge " + trace + " -o - --step 2"), 0) << err_;
+    const test::Merged merged = test::check_merged(out_);
+    int kernels = 0;
+    for (const test::MergedSlice& s : merged.slices)
+      if (s.category == "kernel") {
+        EXPECT_EQ(s.name, "[R0] of_step2");
+        ++kernels;
+      }
+    EXPECT_EQ(kernels, 10) << annotated;
+    std::size_t arrows = 0;
+    for (std::size_t at = out_.find("ac2g"); at != std::string::npos;
+         at = out_.find("ac2g", at + 1))
+      ++arrows;
+    EXPECT_EQ(arrows, 40U) << "category and name of two ends of each arrow";
+  }
+}
+
 TEST_F(SynthMerge, OtherCommandsWarnOfAMergedTrace) {
   sweep();
   ASSERT_EQ(run("merge " + at("s/256thread") + " -o " + at("merged.json")), 0) << err_;
