@@ -185,6 +185,7 @@ void Context::note(std::string_view line) const {
 }
 
 void Context::warn(std::string_view line) const {
+  page({}); // if both streams are one file, the warning must not be inside a line of the output
   std::fputs(fmt::format("rankscope: warning: {}\n", line).c_str(), stderr);
 }
 
@@ -275,6 +276,7 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     Result<void> result = named_command != nullptr ? open_parts(ctx, action) : Result<void>();
     if (result)
       result = action.run(ctx);
+    ctx.page({}); // if both streams are one file, messages must not be inside a line of the output
     print_problems(ctx);
     if (!result) {
       std::fputs(fmt::format("rankscope: {}\n", printable(result.error().message())).c_str(),
