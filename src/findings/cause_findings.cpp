@@ -747,7 +747,8 @@ std::vector<TopNext> cause_commands(const CauseFacts& facts) {
     TopNext next;
     if (c.rule >= CauseRule::kSlowLink && c.rule <= CauseRule::kUnevenExchange) {
       next = {{"rankscope", "collectives", kPaths}, "sizes and bandwidths of each collective"};
-    } else if (compares_ranks(c.rule)) {
+    } else if (compares_ranks(c.rule) && c.rule != CauseRule::kMoreData &&
+               c.rule != CauseRule::kMoreWork) { // no other rank has this data or work
       next = {{"rankscope", "whatif", kPaths, "--edit",
                fmt::format("ranks={} as median", fmt::join(c.ranks, ","))},
               "the steps if " + members_text(c) + (c.ranks.size() == 1 ? " was" : " were") +

@@ -716,6 +716,11 @@ TEST(WhyCommand, TheNextCommandChecksTheFirstRemedy) {
     }
   };
   test::write_run(run, 1, "iid:0.005", {"--inject", "data:rank=2,factor=1.1"});
+  const std::string more_data = run_binary({"why", run, "--no-cache"}).out;
+  EXPECT_NE(more_data.find("larger inputs on rank 2"), std::string::npos) << more_data;
+  EXPECT_EQ(more_data.find("rankscope whatif"), std::string::npos)
+      << "no other rank has this data: " << more_data;
+  test::write_run(run, 1, "iid:0.005", {"--inject", "clocks:rank=2,factor=1.1"});
   expect_next({"rankscope whatif", "ranks=2' 'as' 'median", "if rank 2 was like the other ranks"});
   const RunResult replayed = run_binary({"whatif", run, "--edit", "ranks=2 as median"});
   EXPECT_EQ(replayed.code, 0) << replayed.err;
