@@ -69,14 +69,16 @@ std::string baseline_bytes(const SavedBaseline& baseline) {
 
 Result<SavedBaseline> baseline_of(std::string_view bytes) {
   Result<SavedBaseline> out = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, bytes);
-  for (const std::uint32_t version : {kEstimatedWaits, kWithoutIdleBetweenSteps}) {
+  for (const std::uint32_t version :
+       {kWithoutDamagedRanks, kEstimatedWaits, kWithoutIdleBetweenSteps}) {
     if (out)
       break;
-    if (auto old = decode_part<SavedBaseline>(kBaselineKind, version, bytes)) {
+    if (auto old = decode_part<OldBaseline>(kBaselineKind, version, bytes)) {
       if (version == kWithoutIdleBetweenSteps)
-        add_idle_between_steps(old->run);
-      remove_waits(old->run.work);
-      out = std::move(old);
+        add_idle_between_steps(old->saved.run);
+      if (version != kWithoutDamagedRanks)
+        remove_waits(old->saved.run.work);
+      out = std::move(old->saved);
     }
   }
   if (out && out->run.ranks.empty() && out->run.collectives.summary.empty())

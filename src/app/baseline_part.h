@@ -11,7 +11,7 @@
 namespace rankscope {
 
 inline constexpr const char* kBaselineKind = "baseline";
-inline constexpr std::uint32_t kBaselineVersion = 4;
+inline constexpr std::uint32_t kBaselineVersion = 5;
 
 template <class Archive, PartOf<RankCollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
   archive(k.rank, k.collective, k.stream);
@@ -48,7 +48,17 @@ template <class Archive, PartOf<ComparedRun> Row> void part_fields(Archive& arch
 }
 
 template <class Archive, PartOf<SavedBaseline> Row> void part_fields(Archive& archive, Row& b) {
-  archive(b.made_by, b.source, b.complete, b.run);
+  archive(b.made_by, b.source, b.complete, b.run, b.run.damaged);
+}
+
+/// A baseline of a version that does not contain the ranks that lost events.
+struct OldBaseline {
+  SavedBaseline saved;
+};
+inline constexpr std::uint32_t kWithoutDamagedRanks = 4;
+
+template <class Archive, PartOf<OldBaseline> Row> void part_fields(Archive& archive, Row& b) {
+  archive(b.saved.made_by, b.saved.source, b.saved.complete, b.saved.run);
 }
 
 } // namespace rankscope

@@ -71,14 +71,28 @@ std::string changes_markdown(const Comparison& comparison, const ComparisonFindi
   out += findings_markdown(findings.changes[test]);
   const Table all = changes_table(comparison, test, false);
   std::vector<std::size_t> rows; // ranked rows, replaced rows, and the rest of each list
-  for (std::size_t r = 0; r < all.rows(); ++r)
-    if (const Value place = all.at(r, "#");
-        r > 0 && (place.is_null() || place.i <= kMarkdownChanges))
+  std::vector<std::pair<std::size_t, double>> left_out; // number of rows and ms, for each list
+  for (std::size_t r = 1; r < all.rows(); ++r) {
+    const Value place = all.at(r, "#");
+    if (!place.is_null() && place.i == 1)
+      left_out.emplace_back();
+    if (place.is_null() || place.i <= kMarkdownChanges) {
       rows.push_back(r);
+    } else {
+      ++left_out.back().first;
+      left_out.back().second += all.at(r, "difference (ms)").d;
+    }
+  }
   Table shown = all.select({"#", "what", "name", "operator", "shapes", "difference (ms)",
                             "95% low (ms)", "95% high (ms)", "share (%)", "state", "was"});
   shown.reorder(rows);
-  return out + "\n" + markdown_table(shown);
+  out += "\n" + markdown_table(shown);
+  for (const auto& [more, ms] : left_out)
+    if (more > 0)
+      out += fmt::format("\n{} from number {} on, {} ms in all, {} not in this table.\n",
+                         counted(more, "changed row", "changed rows"), kMarkdownChanges + 1,
+                         fixed_text(ms, 3, Plus::kWritten), more == 1 ? "is" : "are");
+  return out;
 }
 
 std::string verdict_markdown(const CompareResult& result, bool gated) {
@@ -241,7 +255,9 @@ Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path)
   const Result<std::string> text = read_input_file(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};
-  std::istringstream in(*text);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::istringstream in(text->starts_with(kByteOrderMark) ? text->substr(kByteOrderMark.size())
+                                                          : *text);
   std::vector<FailCondition> out;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
@@ -334,6 +350,16 @@ Result<std::vector<std::string>> labels_for(const std::vector<std::string>& fold
   return distinct_labels(std::move(wanted));
 }
 
+/// Returns why no condition can be judged, or "".
+std::string why_not_judged(const ComparedRun& base, const ComparedRun& test) {
+  if (same_ranks(base, test))
+    return {};
+  for (const ComparedRun* run : {&base, &test})
+    if (!run->damaged.empty())
+      return fmt::format("rank {} of {} lost events", ranges_text(run->damaged), run->label);
+  return "the runs have different ranks";
+}
+
 FailOutcome fail_outcome(const Comparison& comparison,
                          const std::vector<FailCondition>& conditions) {
   FailOutcome out;
@@ -341,9 +367,10 @@ FailOutcome fail_outcome(const Comparison& comparison,
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
       const std::string& label = comparison.tests[i].label;
-      ConditionOutcome condition{label, c.text,
-                                 judge_condition(c.text, c.percent, row, i, label,
-                                                 same_ranks(comparison.base, comparison.tests[i]))};
+      ConditionOutcome condition{
+          label, c.text,
+          judge_condition(c.text, c.percent, row, i, label,
+                          why_not_judged(comparison.base, comparison.tests[i]))};
       if (condition.state() == ConditionState::kUnjudged)
         out.unjudged.push_back(
             fmt::format("{}: {}: {}", condition.label, condition.condition, condition.words()));

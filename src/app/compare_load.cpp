@@ -121,6 +121,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     return layout.individual_report({single, item.file.rank});
   };
   std::vector<ComparePart> parts;
+  std::vector<std::int64_t> damaged;
   std::vector<RankIdentity> identities;
   std::vector<RankCollectives> described;
   Needs needs;
@@ -137,6 +138,8 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     if (workbooks && plan.parts != nullptr)
       RS_CHECK(plan.parts->copy_report(item.file, kCompareReport, workbook_of(item)));
     ctx.diagnostics.merge(facts[keys.diagnostics]);
+    if (facts[keys.diagnostics].data_lost())
+      damaged.push_back(item.file.rank);
     ComparePart part = std::move(facts[keys.part]);
     part.rank = item.file.rank;
     (input.collective ? part.collectives : described.emplace_back()) =
@@ -153,6 +156,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
     return no_rank_left(ctx, input.folder);
+  run.damaged = std::move(damaged);
   std::optional<CollectiveFacts> facts;
   if (!collectives.empty()) {
     CollectiveOptions collective_options;

@@ -77,9 +77,7 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   }
   if (!same_ranks(base, test)) {
     out.push_back(different_ranks(base, test));
-    out.back().evidence =
-        "GPU times are means over the ranks that both runs have; collectives over "
-        "all ranks and changes of steps are not compared";
+    out.back().evidence += "; collectives over all ranks and changes of steps are not compared";
   }
   const bool traces = base.work.ranks > 0 && test.work.ranks > 0; // else reports
   if (traces && base.work.without_steps != test.work.without_steps) {
@@ -182,7 +180,8 @@ public:
     const double improvement = cell.improvement.value_or(0);
     const bool significant = j.low && (*j.low > 0 || *j.high < 0);
     if (j.verdict == Verdict::kUnknown) {
-      untested_.push_back(row.metric);
+      ((j.samples_base == 0) == (j.samples_test == 0) ? untested_ : without_steps_)
+          .push_back(row.metric);
     } else if (j.verdict == Verdict::kSimilar && significant && goes_both_ways(j, improvement)) {
       contradicting_.push_back(row.metric);
     } else if (below_threshold(j, improvement)) {
@@ -204,9 +203,9 @@ public:
       out.push_back(std::move(f));
     };
     note(rules::small_changes, small_,
-         fmt::format("{} significantly from {}, but by less than the threshold of {} %",
-                     counted(small_.size(), "metric differs", "metrics differ"), sides.base,
-                     threshold_percent),
+         fmt::format("{} of {} {} significantly from {}, but by less than the threshold of {} %",
+                     counted(small_.size(), "metric", "metrics"), sides.test,
+                     small_.size() == 1 ? "differs" : "differ", sides.base, threshold_percent),
          "");
     note(rules::similar_metrics, similar_,
          fmt::format("{} of {} {} not differ significantly from {}",
@@ -214,18 +213,23 @@ public:
                      similar_.size() == 1 ? "does" : "do", sides.base),
          "; all metrics of a kind are tested together, so a test of one alone can show less");
     note(rules::contradicting_metrics, contradicting_,
-         fmt::format("{} one way in the steps and the other way in the complete runs",
-                     counted(contradicting_.size(), "metric differs", "metrics differ")),
+         fmt::format("{} of {} {} one way in the steps and the other way in the complete runs",
+                     counted(contradicting_.size(), "metric", "metrics"), sides.test,
+                     contradicting_.size() == 1 ? "differs" : "differ"),
          "");
     note(rules::untested_metrics, untested_,
          fmt::format("{} of {} not tested", counted(untested_.size(), "metric", "metrics"),
                      sides.test),
          ": one of the runs has fewer than two samples, so there is no interval (--assume-noise "
          "gives one for a single sample)");
+    note(rules::untested_metrics, without_steps_,
+         fmt::format("{} of {} not tested", counted(without_steps_.size(), "metric", "metrics"),
+                     sides.test),
+         ": one of the runs has no samples, because they need at least three consecutive steps");
   }
 
 private:
-  std::vector<std::string> small_, similar_, contradicting_, untested_;
+  std::vector<std::string> small_, similar_, contradicting_, untested_, without_steps_;
 };
 
 void add_metric_findings(const Comparison& c, std::size_t i, const Sides& sides,
@@ -494,7 +498,7 @@ Finding more_changes(const std::vector<const Change*>& rows, const char* singula
                                 rows.size() == 1 ? fmt::format("{} differs", singular)
                                                  : fmt::format("{} differ", plural),
                                 fixed_text(sum, 3, Plus::kWritten), per_step(changed)));
-  out.evidence = "Sheet What_Changed lists them";
+  out.evidence = "Sheet What_Changed of the workbook lists them (--output)";
   return out;
 }
 
@@ -543,7 +547,7 @@ void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Fi
     set_headline(f, counted(replaced - kMostChanges, "more kernel is", "more kernels are") +
                         (tested ? " replaced without a significant or large change of time"
                                 : " replaced; their times are not tested"));
-    f.evidence = "Sheet What_Changed lists them";
+    f.evidence = "Sheet What_Changed of the workbook lists them (--output)";
     out.push_back(std::move(f));
   }
 }
@@ -590,9 +594,18 @@ Finding different_workload(const WorkloadOverlap& overlap, const std::string& ba
 }
 
 Finding different_ranks(const ComparedRun& base, const ComparedRun& test) {
-  Finding out = finding_of(rules::different_ranks, "run", test.label);
   const std::string a = brief(base.label, kLabelWidth);
   const std::string b = brief(test.label, kLabelWidth);
+  if (!base.damaged.empty() || !test.damaged.empty()) {
+    Finding out = finding_of(rules::lost_events, "run", test.label);
+    const bool first = !base.damaged.empty();
+    const std::vector<std::int64_t>& ranks = first ? base.damaged : test.damaged;
+    set_headline(out, fmt::format("{} {} of {} lost events", ranks.size() == 1 ? "Rank" : "Ranks",
+                                  ranges_text(ranks), first ? a : b));
+    out.evidence = "GPU times are means over the ranks of which all runs have all events";
+    return out;
+  }
+  Finding out = finding_of(rules::different_ranks, "run", test.label);
   set_headline(out, base.ranks.size() == test.ranks.size()
                         ? fmt::format("{} and {} have different ranks", a, b)
                         : fmt::format("{} has {} and {} has {}", a,

@@ -13,27 +13,34 @@ struct ConditionAnswer {
   std::string words;
 };
 
+/// Returns what allows a test. Total and idle time contain the time between steps.
+const char* more_samples(const Judgement& j) {
+  return (j.samples_base == 0) != (j.samples_test == 0) ? "record at least three consecutive steps"
+                                                        : "--assume-noise sets the noise";
+}
+
 ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t test,
-                          bool same_ranks) {
+                          const std::string& why_not) {
   using enum ConditionState;
-  if (!same_ranks)
-    return {kUnjudged, "nothing could be judged, because the runs have different ranks"};
+  if (!why_not.empty())
+    return {kUnjudged, "nothing could be judged, because " + why_not};
   if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->tests[test]->base)
     return {kUnjudged, "nothing could be judged, because the metric is not in both runs"};
   const DashboardCell& cell = *row->tests[test];
   const Judgement& j = cell.judgement;
   if (j.verdict == Verdict::kUnknown)
-    return {kUnjudged,
-            fmt::format(
-                "nothing could be judged from {} and {} samples (--assume-noise sets the noise)",
-                j.samples_base, j.samples_test)};
+    return {kUnjudged, fmt::format("nothing could be judged from {} and {} samples ({})",
+                                   j.samples_base, j.samples_test, more_samples(j))};
   const std::string values =
       fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *cell.base);
   if (j.verdict == Verdict::kNew)
     return {kUnjudged, values + ": a change from 0 has no percentage"};
   if (!j.change)
     return {kPassed, values};
-  const std::string words = fmt::format("{}; the samples are {}", values, change_text(j));
+  const std::string words =
+      fmt::format("{}{}; the samples are {}", values,
+                  j.samples_base == j.samples_test ? "" : " in complete runs of different lengths",
+                  change_text(j));
   const bool worse = -*j.change > percent && *j.high < 0;
   if (worse && goes_both_ways(j, cell.improvement.value_or(0)))
     return {kUnjudged, words + ": the complete traces differ in the other direction"};
@@ -44,9 +51,9 @@ ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t t
 
 JudgedCondition judge_condition(const std::string& condition, double percent,
                                 const DashboardRow* row, std::size_t test, const std::string& label,
-                                bool same_ranks) {
+                                const std::string& why_not) {
   constexpr std::size_t kLabel = 40;
-  ConditionAnswer answer = answer_of(percent, row, test, same_ranks);
+  ConditionAnswer answer = answer_of(percent, row, test, why_not);
   const bool met = answer.state == ConditionState::kRegression;
   const bool judged = answer.state != ConditionState::kUnjudged;
   JudgedCondition out;

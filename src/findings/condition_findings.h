@@ -19,9 +19,9 @@ struct JudgedCondition {
 
 /// Judges a condition. A regression is a change that is significantly worse by more than `percent`.
 /// `row`: the row of the metric, or null if the dashboard does not contain it. `condition`: as the
-/// user wrote it. `label`: label of the test run. `same_ranks`: if false, nothing is judged.
+/// user wrote it. `label`: label of the test run. `why_not`: why nothing can be judged, or "".
 [[nodiscard]] JudgedCondition judge_condition(const std::string& condition, double percent,
                                               const DashboardRow* row, std::size_t test,
-                                              const std::string& label, bool same_ranks);
+                                              const std::string& label, const std::string& why_not);
 
 } // namespace rankscope

@@ -67,7 +67,7 @@ TEST_F(Baseline, TheIdleTimeBetweenStepsOfAnOlderVersionIsSpreadEvenly) {
   double all = 0;
   for (const auto& [rank, ns] : between)
     all += ns;
-  const auto read = baseline_of(encode_part(kBaselineKind, 2, old));
+  const auto read = baseline_of(encode_part(kBaselineKind, 2, OldBaseline{old}));
   ASSERT_TRUE(read) << read.error().message();
   for (const auto& [rank, timeline] : read->run.ranks)
     for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kIdle})
@@ -81,7 +81,7 @@ TEST_F(Baseline, TheIdleTimeBetweenStepsOfAnOlderVersionIsSpreadEvenly) {
 
 TEST_F(Baseline, EstimatedWaitsOfOlderVersionsAreUnknown) {
   ASSERT_TRUE(saved_.run.work.waits_known);
-  const auto read = baseline_of(encode_part(kBaselineKind, 3, saved_));
+  const auto read = baseline_of(encode_part(kBaselineKind, 3, OldBaseline{saved_}));
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_FALSE(read->run.work.waits_known);
   for (const auto& [key, work] : read->run.work.work)
@@ -150,7 +150,7 @@ TEST_F(Baseline, WhatIsBrokenOrOfAnotherVersionIsNamed) {
   const auto newer = load_baseline(
       folder_.write("newer.rsb", encode_part(kBaselineKind, kBaselineVersion + 1, saved_)));
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message().find("of version 5, expected 4"), std::string::npos)
+  EXPECT_NE(newer.error().message().find("of version 6, expected 5"), std::string::npos)
       << newer.error().message();
   EXPECT_NE(newer.error().message().find("baseline save"), std::string::npos);
   const auto other = load_baseline(folder_.write("other.rsb", encode_part("state", 1, saved_)));

@@ -7,6 +7,7 @@
 #include "temp_folder.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -405,6 +406,64 @@ TEST_F(Compare, ALostRankIsNoDifference) {
         for (std::size_t i = 0; t.column(status) && i < t.rows(); ++i)
           EXPECT_TRUE(t.at(i, status).text != "Better" && t.at(i, status).text != "Worse")
               << t.name() << " row " << i;
+    EXPECT_EQ(final.find("What_Changed"), nullptr);
+  }
+}
+
+// The table has the first ten changed rows.
+TEST_F(Compare, TheRowsOfTheMarkdownTableAddUp) {
+  const std::string base = make_run(folder_, "all", 3, 1, {}, 8);
+  const std::string test = make_run(folder_, "slow", 3, 1.3, {}, 8);
+  const std::string file = folder_.path("changes.md");
+  EXPECT_EQ(run_binary({"compare", "--baseline", base, "--test", test, "--output", out_,
+                        "--no-plots", "--markdown", file})
+                .code,
+            0);
+  const std::string text = test::bytes_of(file);
+  const auto number_after = [&text](const std::string& words) {
+    const std::size_t at = text.find(words);
+    EXPECT_NE(at, std::string::npos) << words << "\n" << text;
+    return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + words.size(), nullptr);
+  };
+  double sum = number_after(" from number 11 on, ");
+  EXPECT_GT(sum, 0);
+  std::istringstream lines(text.substr(text.find("### Changes")));
+  bool first_list = true;
+  for (std::string line; first_list && std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, '|');)
+      cells.push_back(cell);
+    if (cells.size() < 8)
+      continue; // a finding
+    sum += std::strtod(cells[6].c_str(), nullptr);
+    first_list = cells[2].find("all else") == std::string::npos;
+  }
+  EXPECT_FALSE(first_list);
+  EXPECT_NEAR(sum, number_after(" of the difference of "), 0.01) << text;
+}
+
+// A truncated trace has less time in everything. Nothing is better because of that.
+TEST_F(Compare, ARankThatLostEventsIsNotCompared) {
+  const std::string all = make_run(folder_, "all", 7, 1, {}, 6);
+  const std::string cut = make_run(folder_, "cut", 7, 1, {}, 6);
+  const std::string trace = fs::directory_iterator(cut + "/torch_profiler/rank1")->path().string();
+  fs::resize_file(trace, fs::file_size(trace) * 8 / 10);
+  const std::string saved = folder_.path("cut.rsb"), verdict = folder_.path("verdict.json"),
+                    junit = folder_.path("junit.xml"), markdown = folder_.path("changes.md");
+  EXPECT_EQ(run_binary({"baseline", "save", cut, "-o", saved}).code, 4);
+  for (const auto& [base, test] : {std::pair{all, cut}, {cut, all}, {saved, all}}) {
+    const RunResult r = run_binary({"compare", "--baseline", base, "--test", test, "--output", out_,
+                                    "--no-plots", "--fail-on", "computation>2%", "--verdict",
+                                    verdict, "--junit", junit, "--markdown", markdown});
+    EXPECT_EQ(r.code, 4) << r.err;
+    EXPECT_NE(r.out.find("Rank 1 of "), std::string::npos) << r.out;
+    EXPECT_EQ(r.out.find(" better than "), std::string::npos) << r.out;
+    EXPECT_EQ(r.out.find(" worse than "), std::string::npos) << r.out;
+    for (const std::string& file : {verdict, junit, markdown})
+      EXPECT_NE(test::bytes_of(file).find(" lost events"), std::string::npos) << file;
+    EXPECT_NE(test::bytes_of(junit).find("<skipped"), std::string::npos);
+    const Report final = read(out_ + "/final_analysis_report.xlsx");
     EXPECT_EQ(final.find("What_Changed"), nullptr);
   }
 }

@@ -218,15 +218,18 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
 
 bool same_ranks(const ComparedRun& a, const ComparedRun& b) {
   return a.ranks.empty() || b.ranks.empty() ||
-         std::ranges::equal(a.ranks, b.ranks, {}, &RankTimelines::value_type::first,
-                            &RankTimelines::value_type::first);
+         (a.damaged.empty() && b.damaged.empty() &&
+          std::ranges::equal(a.ranks, b.ranks, {}, &RankTimelines::value_type::first,
+                             &RankTimelines::value_type::first));
 }
 
 std::set<std::int64_t> common_ranks(const std::vector<const ComparedRun*>& runs) {
   std::set<std::int64_t> out;
   for (const auto& entry : runs.front()->ranks)
-    if (std::ranges::all_of(
-            runs, [&](const ComparedRun* run) { return run->ranks.contains(entry.first); }))
+    if (std::ranges::all_of(runs, [&](const ComparedRun* run) {
+          return run->ranks.contains(entry.first) &&
+                 std::ranges::find(run->damaged, entry.first) == run->damaged.end();
+        }))
       out.insert(entry.first);
   return out;
 }

@@ -129,9 +129,11 @@ struct ComparedRun {
   RunCollectives collectives;
   OperatorTimes operators; ///< all ranks together; empty when unknown
   StepWork work; ///< work of all ranks; ranks = 0 when unknown (reports do not contain it)
+  std::vector<std::int64_t> damaged; ///< ranks that lost events, so their times may be too short
 };
 
-/// Returns whether both runs have the same ranks, or a run has no GPU times and thus unknown ranks.
+/// Returns whether both runs have the same ranks with all events, or a run has no GPU times and
+/// thus unknown ranks.
 [[nodiscard]] bool same_ranks(const ComparedRun& a, const ComparedRun& b);
 
 /// Returns the GPU times of one rank; step_ns is empty if the trace has no steps.
