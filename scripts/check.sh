@@ -37,7 +37,7 @@ cmake --build build/asan -j "$jobs" --target rankscope rs_sanitized_tests
 step "AddressSanitizer and UndefinedBehaviorSanitizer: tests"
 export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0
 left_out='^(slow|sanitized-slow|browser|office|cluster)$' # nightly.sh sanitized-slow and leaks run the second
-export RANKSCOPE_TEST_CPU_SECONDS=20 # a test that takes 5 s of CPU time here needs the label sanitized-slow
+export RANKSCOPE_TEST_CPU_SECONDS=20 # a test that takes 4 s of CPU time here needs the label sanitized-slow
 run_tests asan -E "_NOT_BUILT\$"
 # The command-line tests of the release build, with the sanitized program. Looking for leaks would nearly
 # double the time of a short process; scripts/nightly.sh leaks does it.

@@ -2,8 +2,8 @@
 # tests/tree/labels_test.cpp finds a pattern that no test has.
 #   slow     more than five CPU seconds on a quiet machine (scripts/test.sh fails one that lacks the
 #            label and takes ten)
-#   sanitized-slow   not slow, but more than five CPU seconds under AddressSanitizer, mostly because it tests
-#            answers in many generated runs (scripts/check.sh fails one that lacks the label and takes 20)
+#   sanitized-slow   not slow, but more than four CPU seconds under AddressSanitizer, mostly because it runs
+#            commands on many traces (scripts/check.sh fails one that lacks the label and takes 20)
 #   browser, office, cluster   need Chromium, LibreOffice, or a launcher of jobs
 #   waits    mostly sleeps: many of them run at once
 #   threads  runs threads of the library: ThreadSanitizer runs it
@@ -30,7 +30,24 @@ set(label_sanitized-slow
   "cli/EveryCause/WhyInjected[.]" "cli/(WhyOfRanks|WhyHidden|WhyInTop|WhatIf|RankMatrix|Statements|SweepRuns|Kills)[.]"
   "cli/WhyCommand[.](TheNextCommandChecksTheFirstRemedy|OfOneRankHasWhatThatRankHas)"
   "cli/CacheCommand[.]EveryCommandOverRanksGivesTheSameFromTheCache"
-  "cli/Baseline[.]HistoryFindsTheBuildThatIsSlower")
+  "cli/Baseline[.]HistoryFindsTheBuildThatIsSlower"
+  "collect/LogMetric[.](ALogWithoutLineFeeds|NumbersInLongLines)"
+  "pages/TopPage[.]NoLineIsWiderThanAskedForWhateverTheNames"
+  "app/(WatchScenarios[.]AStragglerInWindowsOfThreeStepsIsNamed|ClockAlignmentOfARun[.])"
+  "api/CInterface[.](EveryTableAndViewIsThatOfQueryCellByCell|BatchesAreBoundedInRowsAndBytes)"
+  "property/GraphTruth[.]KernelsOfHiddenOperatorsAreAttributedRightly"
+  "golden/(SynthGolden[.]OperatorsHaveAsManyArgumentsAsInRealTraces|ReaderGolden[.])"
+  "analyses/CollectiveReport[.]OverAHundredRunsNoRankIsNamedByChanceAndASlowOneIs"
+  "cli/(TopCommand[.]DifferentRowsHaveDifferentNames|Query[.]QueriesOfTheDocumentationRun)"
+  "cli/(ReduceFlagsTest[.]ThePageOfASweepElsewhere|Limits[.]PlotsNeedNoOtherProgram|InputsKept[.])"
+  "cli/Partial[.](APageIsThatOfOneProcess|NodesWithTheirOwnFoldersMakeOneRun)"
+  "cli/Compare[.](MarkdownIsAppendedToAJobSummaryOnly|VerdictsAndExitCodes|ALostRankIsNoDifference)"
+  "cli/(FindingsOfCommands[.]|ForeignInput[.]AKnownFormatIsRefusedWithTheCommandThatReadsIt)"
+  "cli/(Gemm[.]StepsOnEarlierOutputsEqualTheStepsOnTraces|Dlrm/OneRun[.].*/(analyze|compare))"
+  "cli/Analyze[.](EveryDocumentedFileSheetAndColumnIsThere|WithoutIndividualReportsAllElseIsTheSame)"
+  "cli/Analyze[.](ASpoiledStateIsNamedAndNotUsed|TwoSweepsAndTheirPage)"
+  "cli/CacheCommand[.](AfterAnalyzeOtherCommandsReadNoTrace|AnalyzeSparesPythonFrames)"
+  "cli/Cli[.]AnalyzeWritesEveryDocumentedFileAndColumn")
 set(label_browser
   "cli/Page[.](OfATraceIsUsed|OfARunIsUsed|OfAComparison|NamesThatAreMarkup)"
   "cli/Html[.].*(ShowInABrowser|ShowsInABrowser|Base64IsRight)")
