@@ -17,6 +17,7 @@
 #include "writers/writer.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -109,6 +110,17 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
                           : check_run(identities, expected, described));
 }
 
+/// Returns whether a part of the trace is lost, not only a few single events.
+bool lost_a_part(const Diagnostics& diagnostics) {
+  constexpr std::uint64_t kFew = 100;
+  static constexpr std::array<std::string_view, 4> kSingle = {"event_malformed", "event_bad_time",
+                                                              "row_malformed", "row_torn"};
+  return std::ranges::any_of(diagnostics.problems(), [](const Problem& p) {
+    return p.severity == Severity::kDataLoss &&
+           (p.count > kFew || std::ranges::find(kSingle, p.name) == kSingle.end());
+  });
+}
+
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
   const OutputLayout layout(input.out);
   const Configuration single; // an empty configuration has no separate folder
@@ -138,7 +150,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     if (workbooks && plan.parts != nullptr)
       RS_CHECK(plan.parts->copy_report(item.file, kCompareReport, workbook_of(item)));
     ctx.diagnostics.merge(facts[keys.diagnostics]);
-    if (facts[keys.diagnostics].data_lost())
+    if (lost_a_part(facts[keys.diagnostics]))
       damaged.push_back(item.file.rank);
     ComparePart part = std::move(facts[keys.part]);
     part.rank = item.file.rank;

@@ -410,6 +410,21 @@ TEST_F(Compare, ALostRankIsNoDifference) {
   }
 }
 
+// A recorder may write single events without a duration.
+TEST_F(Compare, ARankThatLostASingleEventIsCompared) {
+  const std::string all = make_run(folder_, "all", 7, 1, {}, 6);
+  const std::string odd = make_run(folder_, "odd", 7, 1, {}, 6);
+  const std::string trace = fs::directory_iterator(odd + "/torch_profiler/rank1")->path().string();
+  std::string text = test::bytes_of(trace);
+  text.insert(text.find('[', text.find("\"traceEvents\"")) + 1,
+              R"({"ph":"X","cat":"kernel","name":"k","ts":"x","dur":1,"pid":0,"tid":1},)");
+  std::ofstream(trace, std::ios::binary) << text;
+  const RunResult r =
+      run_binary({"compare", "--baseline", all, "--test", odd, "--output", out_, "--no-plots"});
+  EXPECT_EQ(r.code, 4) << "the loss is reported";
+  EXPECT_EQ(r.out.find(" lost events"), std::string::npos) << r.out;
+}
+
 // The table has the first ten changed rows.
 TEST_F(Compare, TheRowsOfTheMarkdownTableAddUp) {
   const std::string base = make_run(folder_, "all", 3, 1, {}, 8);
