@@ -5,6 +5,7 @@
 #include "app/compare_verdict.h"
 #include "base/invariant.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "findings/compose.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
@@ -255,9 +256,7 @@ Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path)
   const Result<std::string> text = read_input_file(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  std::istringstream in(text->starts_with(kByteOrderMark) ? text->substr(kByteOrderMark.size())
-                                                          : *text);
+  std::istringstream in(std::string(without_byte_order_mark(*text)));
   std::vector<FailCondition> out;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {

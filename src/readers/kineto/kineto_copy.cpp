@@ -1,5 +1,6 @@
 #include "readers/kineto/kineto_copy.h"
 
+#include "base/utf8.h"
 #include "core/trace.h"
 #include "os/byte_source.h"
 #include "os/text_sink.h"
@@ -131,8 +132,8 @@ private:
 
   Result<void> head() {
     RS_CHECK(more());
-    if (buffer_.compare(0, 3, "\xef\xbb\xbf") == 0)
-      buffer_.replace(0, 3, 3, ' ');
+    if (buffer_.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
+      buffer_.replace(0, kByteOrderMark.size(), kByteOrderMark.size(), ' ');
     while (json::skip_space(buffer_.data(), buffer_.data() + buffer_.size()) ==
                buffer_.data() + buffer_.size() &&
            !ended_)

@@ -4,6 +4,7 @@
 // threads.
 #include "base/ascii.h"
 #include "base/counters.h"
+#include "base/utf8.h"
 #include "core/gpu_work.h"
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
@@ -161,11 +162,8 @@ std::size_t cut_by_structure(std::string_view text) {
 constexpr const char* kTooLong = "an event has more than 64 MiB";
 static_assert(kMostKinetoValue == std::size_t{64} << 20U);
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 bool sniff_kineto_json(std::string_view head, std::string_view) {
-  if (head.substr(0, kByteOrderMark.size()) == kByteOrderMark)
-    head.remove_prefix(kByteOrderMark.size());
+  head = without_byte_order_mark(head);
   const char* const p = json::skip_space(head.data(), head.data() + head.size());
   return p < head.data() + head.size() && (*p == '{' || *p == '[');
 }

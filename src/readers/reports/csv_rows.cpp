@@ -2,14 +2,14 @@
 #include "readers/reports/csv_rows.h"
 
 #include "base/csv.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 
 namespace rankscope {
 
 Result<CsvRows> parse_csv(std::string_view text, std::uint64_t& cells_left) {
-  if (text.substr(0, 3) == "\xef\xbb\xbf")
-    text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   std::string with_line_feeds;
   if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos) {
     with_line_feeds = text;

@@ -1,6 +1,7 @@
 #include "readers/rocprof/csv_lines.h"
 
 #include "base/to_number.h"
+#include "base/utf8.h"
 #include "os/byte_source.h"
 
 #include <algorithm>
@@ -10,14 +11,13 @@ namespace {
 
 constexpr std::size_t kWindow = std::size_t{1} << 18;
 constexpr std::size_t kLongestRow = std::size_t{16} << 20U;
-constexpr std::string_view kCsvLinesByteOrderMark = "\xef\xbb\xbf";
 
 } // namespace
 
 CsvLines::CsvLines(ByteSource& source) : source_(source) {
   (void)fill();
-  if (std::string_view(buffer_).starts_with(kCsvLinesByteOrderMark))
-    at_ = kCsvLinesByteOrderMark.size();
+  if (std::string_view(buffer_).starts_with(kByteOrderMark))
+    at_ = kByteOrderMark.size();
 }
 
 bool CsvLines::fill() {
