@@ -19,13 +19,6 @@
 namespace rankscope {
 namespace {
 
-RankRun unlinked(bool quiet) {
-  RankRun run;
-  run.link = false; // a merged trace needs no call trees
-  run.quiet = quiet;
-  return run;
-}
-
 /// Returns the clock correction to subtract from the times of each rank. Names ranks that stay on
 /// the time base.
 Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPlan& plan) {
@@ -196,7 +189,9 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
     collectives.push_back(std::move(part.collectives));
     return {};
   };
-  RS_CHECK(run_ranks<Part>(ctx, {&plan}, unlinked(false), std::move(steps)));
+  RankRun unlinked;
+  unlinked.link = false; // a merged trace needs no call trees
+  RS_CHECK(run_ranks<Part>(ctx, {&plan}, unlinked, std::move(steps)));
   if (identities.empty())
     return no_rank_left(ctx, plan.folder);
   if (request.check)
