@@ -2,14 +2,13 @@
 // from it.
 #include "app/column_dictionary.h"
 #include "core/column_meaning.h"
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <algorithm>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -116,10 +115,7 @@ TEST(ColumnDictionary, EveryCommandThatWritesSheetsIsThere) {
 }
 
 TEST(ColumnDictionary, PageIsWhatTheCodeMakes) {
-  std::ifstream in(test::source_dir() / "docs/columns.md", std::ios::binary);
-  std::stringstream page;
-  page << in.rdbuf();
-  EXPECT_EQ(page.str(), column_dictionary())
+  EXPECT_EQ(test::bytes_of(test::source_dir() / "docs/columns.md"), column_dictionary())
       << "make it again: rankscope columns > docs/columns.md";
 }
 

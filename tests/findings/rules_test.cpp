@@ -5,11 +5,9 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <regex>
 #include <set>
-#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -45,22 +43,18 @@ TEST(FindingRules, EveryRuleIsUsed) {
 }
 
 TEST(FindingRules, TheDocsHaveTheirTable) {
-  std::ifstream in(test::source_dir() / "docs/findings.md");
-  std::stringstream page;
-  page << in.rdbuf();
+  const std::string page = test::bytes_of(test::source_dir() / "docs/findings.md");
   std::string rows = "| rule | kind | meaning |\n|---|---|---|\n";
   for (const FindingRule& rule : finding_rules())
     rows +=
         fmt::format("| `{}` | {} | {} |\n", rule.id, finding_kind_name(rule.kind), rule.meaning);
-  EXPECT_NE(page.str().find(rows), std::string::npos) << "docs/findings.md needs:\n" << rows;
+  EXPECT_NE(page.find(rows), std::string::npos) << "docs/findings.md needs:\n" << rows;
 }
 
 TEST(FindingRules, TheDocsNameEveryField) {
-  std::ifstream in(test::source_dir() / "docs/findings.md");
-  std::stringstream page;
-  page << in.rdbuf();
+  const std::string page = test::bytes_of(test::source_dir() / "docs/findings.md");
   for (const AnyField& field : finding_schema().fields())
-    EXPECT_NE(page.str().find("`" + field.id + "`"), std::string::npos) << field.id;
+    EXPECT_NE(page.find("`" + field.id + "`"), std::string::npos) << field.id;
 }
 
 } // namespace

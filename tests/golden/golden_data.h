@@ -2,13 +2,13 @@
 #pragma once
 
 #include "os/byte_source.h"
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -90,10 +90,7 @@ struct Csv {
 
 /// Reads a CSV file according to RFC 4180.
 inline Csv read_csv(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream all;
-  all << in.rdbuf();
-  const std::string text = all.str();
+  const std::string text = test::bytes_of(path);
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> line;
   std::string cell;

@@ -1,14 +1,13 @@
 // Tests that includes between layers have one direction, and that every leaf file is in the .def
 // list of its folder.
+#include "temp_folder.h"
 #include "test_paths.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 
 namespace fs = std::filesystem;
@@ -17,13 +16,6 @@ namespace rankscope {
 namespace {
 
 const fs::path kSource = test::source_dir() / "src";
-
-std::string text_of_layering(const fs::path& file) {
-  std::ifstream in(file);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 TEST(Layering, IncludesPointOneWay) {
   const std::map<std::string, std::set<std::string>> allowed = {
@@ -63,7 +55,7 @@ TEST(Layering, IncludesPointOneWay) {
       continue;
     const std::string layer = fs::relative(entry.path(), kSource).begin()->string();
     ASSERT_TRUE(allowed.count(layer)) << entry.path();
-    const std::string text = text_of_layering(entry.path());
+    const std::string text = test::bytes_of(entry.path());
     for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
       EXPECT_TRUE(allowed.at(layer).count((*it)[1])) << entry.path() << " includes " << (*it)[1];
       ++checked;
@@ -79,10 +71,10 @@ TEST(Layering, WhoIncludesSimdjsonLinksItsTarget) {
   std::set<std::string> layers;
   for (const auto& entry : fs::recursive_directory_iterator(kSource))
     if (entry.is_regular_file() &&
-        text_of_layering(entry.path()).find("#include <simdjson.h>") != std::string::npos)
+        test::bytes_of(entry.path()).find("#include <simdjson.h>") != std::string::npos)
       layers.insert(fs::relative(entry.path(), kSource).begin()->string());
   EXPECT_GE(layers.size(), 3U);
-  const std::string lists = text_of_layering(kSource / "CMakeLists.txt");
+  const std::string lists = test::bytes_of(kSource / "CMakeLists.txt");
   for (const std::string& layer : layers)
     EXPECT_TRUE(std::regex_search(lists, std::regex("rs_" + layer + "[^)]*simdjson::simdjson")))
         << layer;
@@ -104,7 +96,7 @@ TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
   };
   for (const Folder& f : folders) {
     std::multiset<std::string> rows;
-    const std::string def = text_of_layering(kSource / f.name / f.def);
+    const std::string def = test::bytes_of(kSource / f.name / f.def);
     const std::regex row(std::string(f.macro) + R"(\((\w+)\))");
     for (std::sregex_iterator it(def.begin(), def.end(), row), end; it != end; ++it)
       rows.insert((*it)[1]);
@@ -114,7 +106,7 @@ TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
     for (const auto& entry : fs::recursive_directory_iterator(kSource / f.name)) {
       if (entry.path().extension() != ".cpp")
         continue;
-      const std::string text = text_of_layering(entry.path());
+      const std::string text = test::bytes_of(entry.path());
       for (std::sregex_iterator it(text.begin(), text.end(), descriptor), end; it != end; ++it)
         defined.insert((*it)[1]);
     }
@@ -133,7 +125,7 @@ TEST(Layering, TraceBuilderAloneFillsTraces) {
     if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h")
       continue;
     const std::string file = fs::relative(entry.path(), kSource).string();
-    const std::string text = text_of_layering(entry.path());
+    const std::string text = test::bytes_of(entry.path());
     const bool does = std::regex_search(text, fills);
     EXPECT_TRUE(!does || may.count(file) > 0) << file;
     found += does ? 1 : 0;
@@ -145,7 +137,7 @@ TEST(Sources, AreAsciiBesideEscapes) {
   for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
     if (!entry.is_regular_file())
       continue;
-    const std::string text = text_of_layering(entry.path());
+    const std::string text = test::bytes_of(entry.path());
     const auto bad = std::find_if(text.begin(), text.end(),
                                   [](char c) { return static_cast<unsigned char>(c) > 126; });
     EXPECT_TRUE(bad == text.end()) << entry.path() << " at byte " << bad - text.begin();
