@@ -53,9 +53,9 @@ step "ThreadSanitizer"
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"
 cmake --preset tsan >/dev/null
 cmake --build build/tsan -j "$jobs" --target rankscope rs_threads_tests
-ctest --preset tsan -j "$((2 * jobs))" -L '^threads$' -LE "$left_out" --timeout 1800
+ctest --preset tsan -j "$test_jobs" -L '^threads$' -LE "$left_out" --timeout 1800
 RANKSCOPE_BINARY=$PWD/build/tsan/rankscope RANKSCOPE_SANITIZED=thread \
-  ctest --preset release -j "$((2 * jobs))" -R '^cli/' -L '^threads$' -LE "$left_out" --timeout 1800
+  ctest --preset release -j "$test_jobs" -R '^cli/' -L '^threads$' -LE "$left_out" --timeout 1800
 
 step "clang-tidy"
 ./scripts/tidy.sh || { [ $? -eq 3 ] || exit 1; skip "clang-tidy: version 14, clang++ or git is not installed"; }

@@ -3,12 +3,13 @@
 #   skip TEXT            prints that a check is skipped, now and again in finish
 #   run_tests PRESET [CTEST_OPTION...]   runs the tests of build/PRESET, except those labelled slow, browser,
 #                        office or cluster: first the tests labelled waits, with four jobs per processor,
-#                        then the others with two, because many of them wait for children or for files to age
+#                        then the others with two
 #   asan_cli_tests       the command-line tests of the release build, with the program of build/asan
 #   changed_since N PATHSPEC...   prints the files that differ from the merge base with main or, on main, from
 #                        the commit N commits ago. Fails without git or a repository
 #   finish NAME          prints the skipped checks and the seconds of each step
 jobs=$(nproc)
+test_jobs=$((2 * jobs)) # many tests wait for children, or for files to age
 skipped=()
 steps=()
 step_name=
@@ -33,7 +34,7 @@ run_tests() {
   local preset=$1 failed=0
   shift
   ctest --preset "$preset" -j "$((4 * jobs))" -L '^waits$' -LE "$left_out" --timeout 1800 "$@" || failed=1
-  ctest --preset "$preset" -j "$((2 * jobs))" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
+  ctest --preset "$preset" -j "$test_jobs" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
   return $failed
 }
 asan_cli_tests() {
