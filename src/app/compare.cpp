@@ -349,16 +349,6 @@ Result<std::vector<std::string>> labels_for(const std::vector<std::string>& fold
   return distinct_labels(std::move(wanted));
 }
 
-/// Returns why no condition can be judged, or "".
-std::string why_not_judged(const ComparedRun& base, const ComparedRun& test) {
-  if (same_ranks(base, test))
-    return {};
-  for (const ComparedRun* run : {&base, &test})
-    if (!run->damaged.empty())
-      return fmt::format("rank {} of {} lost events", ranges_text(run->damaged), run->label);
-  return "the runs have different ranks";
-}
-
 FailOutcome fail_outcome(const Comparison& comparison,
                          const std::vector<FailCondition>& conditions) {
   FailOutcome out;

@@ -113,8 +113,9 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
 /// Returns whether a part of the trace is lost, not only a few single events.
 bool lost_a_part(const Diagnostics& diagnostics) {
   constexpr std::uint64_t kFew = 100;
-  static constexpr std::array<std::string_view, 4> kSingle = {"event_malformed", "event_bad_time",
-                                                              "row_malformed", "row_torn"};
+  static constexpr std::array<std::string_view, 4> kSingle = {
+      counters::event_malformed.key, counters::event_bad_time.key, counters::row_malformed.key,
+      counters::row_torn.key};
   return std::ranges::any_of(diagnostics.problems(), [](const Problem& p) {
     return p.severity == Severity::kDataLoss &&
            (p.count > kFew || std::ranges::find(kSingle, p.name) == kSingle.end());

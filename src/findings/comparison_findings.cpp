@@ -49,6 +49,12 @@ std::string interval_amounts(double difference, double low, double high) {
 
 // ---- comparability
 
+/// Returns "rank 1 of LABEL lost events".
+std::string lost_events_text(const std::vector<std::int64_t>& ranks, const std::string& label) {
+  return fmt::format("{} {} of {} lost events", ranks.size() == 1 ? "rank" : "ranks",
+                     ranges_text(ranks), label);
+}
+
 std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   const ComparedRun& base = c.base;
   const ComparedRun& test = c.tests[i];
@@ -180,8 +186,7 @@ public:
     const double improvement = cell.improvement.value_or(0);
     const bool significant = j.low && (*j.low > 0 || *j.high < 0);
     if (j.verdict == Verdict::kUnknown) {
-      ((j.samples_base == 0) == (j.samples_test == 0) ? untested_ : without_steps_)
-          .push_back(row.metric);
+      (j.lacks_steps() ? without_steps_ : untested_).push_back(row.metric);
     } else if (j.verdict == Verdict::kSimilar && significant && goes_both_ways(j, improvement)) {
       contradicting_.push_back(row.metric);
     } else if (below_threshold(j, improvement)) {
@@ -217,15 +222,16 @@ public:
                      counted(contradicting_.size(), "metric", "metrics"), sides.test,
                      contradicting_.size() == 1 ? "differs" : "differ"),
          "");
-    note(rules::untested_metrics, untested_,
-         fmt::format("{} of {} not tested", counted(untested_.size(), "metric", "metrics"),
-                     sides.test),
-         ": one of the runs has fewer than two samples, so there is no interval (--assume-noise "
-         "gives one for a single sample)");
-    note(rules::untested_metrics, without_steps_,
-         fmt::format("{} of {} not tested", counted(without_steps_.size(), "metric", "metrics"),
-                     sides.test),
-         ": one of the runs has no samples, because they need at least three consecutive steps");
+    const auto not_tested = [&](const std::vector<std::string>& metrics, const char* why) {
+      note(rules::untested_metrics, metrics,
+           fmt::format("{} of {} not tested", counted(metrics.size(), "metric", "metrics"),
+                       sides.test),
+           why);
+    };
+    not_tested(untested_, ": one of the runs has fewer than two samples, so there is no interval "
+                          "(--assume-noise gives one for a single sample)");
+    not_tested(without_steps_, ": one of the runs has no samples, because they need at least three "
+                               "consecutive steps");
   }
 
 private:
@@ -593,15 +599,22 @@ Finding different_workload(const WorkloadOverlap& overlap, const std::string& ba
   return out;
 }
 
+std::string why_not_judged(const ComparedRun& base, const ComparedRun& test) {
+  if (same_ranks(base, test))
+    return {};
+  for (const ComparedRun* run : {&base, &test})
+    if (!run->damaged.empty())
+      return lost_events_text(run->damaged, run->label);
+  return "the runs have different ranks";
+}
+
 Finding different_ranks(const ComparedRun& base, const ComparedRun& test) {
   const std::string a = brief(base.label, kLabelWidth);
   const std::string b = brief(test.label, kLabelWidth);
   if (!base.damaged.empty() || !test.damaged.empty()) {
     Finding out = finding_of(rules::lost_events, "run", test.label);
-    const bool first = !base.damaged.empty();
-    const std::vector<std::int64_t>& ranks = first ? base.damaged : test.damaged;
-    set_headline(out, fmt::format("{} {} of {} lost events", ranks.size() == 1 ? "Rank" : "Ranks",
-                                  ranges_text(ranks), first ? a : b));
+    set_headline(out, capital(base.damaged.empty() ? lost_events_text(test.damaged, b)
+                                                   : lost_events_text(base.damaged, a)));
     out.evidence = "GPU times are means over the ranks of which all runs have all events";
     return out;
   }

@@ -25,7 +25,9 @@ struct ComparisonFindings {
 /// Reports that two runs (or reports) are probably of different programs.
 [[nodiscard]] Finding different_workload(const WorkloadOverlap& overlap, const std::string& base,
                                          const std::string& test);
-/// Reports that the means are computed over different ranks.
+/// Returns why no condition can be judged; "" if same_ranks().
+[[nodiscard]] std::string why_not_judged(const ComparedRun& base, const ComparedRun& test);
+/// Reports that ranks lost events, or that the means are computed over different ranks.
 [[nodiscard]] Finding different_ranks(const ComparedRun& base, const ComparedRun& test);
 
 } // namespace rankscope

@@ -15,8 +15,8 @@ struct ConditionAnswer {
 
 /// Returns what allows a test. Total and idle time contain the time between steps.
 const char* more_samples(const Judgement& j) {
-  return (j.samples_base == 0) != (j.samples_test == 0) ? "record at least three consecutive steps"
-                                                        : "--assume-noise sets the noise";
+  return j.lacks_steps() ? "record at least three consecutive steps"
+                         : "--assume-noise sets the noise";
 }
 
 ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t test,

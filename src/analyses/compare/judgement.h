@@ -48,6 +48,8 @@ struct Judgement {
   std::optional<double> low, high; ///< interval of `change`; 95 % confidence for all rows together
   bool assumed = false;            ///< the interval comes from the assumed noise, not from data
 
+  /// Returns whether only one side has samples. A complete run is not compared with steps.
+  [[nodiscard]] bool lacks_steps() const { return (samples_base == 0) != (samples_test == 0); }
   /// Returns the change that is shown: `change`, else the change of the complete runs
   /// (`improvement`). Empty if runs without `change` differ in their number of samples, because
   /// complete runs of different lengths are not comparable.
