@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace rankscope {
@@ -55,15 +56,49 @@ std::string lost_events_text(const std::vector<std::int64_t>& ranks, const std::
                      ranges_text(ranks), label);
 }
 
+/// Returns a finding about whether two runs can be compared.
+Finding comparability_note(const FindingRule& rule, const Sides& sides, std::string headline,
+                           std::string evidence) {
+  Finding out = finding_of(rule, "run", sides.label);
+  set_headline(out, std::move(headline));
+  out.evidence = std::move(evidence);
+  return out;
+}
+
+/// Returns what differs between the profiler steps of two runs, if anything does.
+std::optional<Finding> steps_note(const ComparedRun& base, const ComparedRun& test,
+                                  const Sides& sides) {
+  const bool traces = base.work.ranks > 0 && test.work.ranks > 0; // else reports
+  if (traces && base.work.without_steps != test.work.without_steps) {
+    const bool first = !base.work.without_steps;
+    return comparability_note(rules::different_steps, sides,
+                              fmt::format("{} has profiler steps, {} does not",
+                                          first ? sides.base : sides.test,
+                                          first ? sides.test : sides.base),
+                              "Changes between the two runs are not reported");
+  }
+  const std::size_t of_base = step_count(base), of_test = step_count(test);
+  if (of_base == 0 || of_test == 0 || (of_base == of_test && same_idle_time(base, test)))
+    return std::nullopt;
+  return comparability_note(
+      rules::different_steps, sides,
+      fmt::format("{} has {} and {} has {}{}", sides.base, counted(of_base, "step", "steps"),
+                  sides.test, of_test,
+                  of_base == of_test ? ", not all with the idle time before them" : ""),
+      same_idle_time(base, test)
+          ? "Values of complete traces cover different lengths of time; values per step are "
+            "comparable"
+          : "Without three steps with consecutive numbers on a rank, the idle time between steps "
+            "is left out, so total and idle time are not compared, and changes are not reported");
+}
+
 std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   const ComparedRun& base = c.base;
   const ComparedRun& test = c.tests[i];
   const Sides sides = sides_of(c, i);
   std::vector<Finding> out;
   const auto add = [&](const FindingRule& rule, std::string headline, std::string evidence) {
-    out.push_back(finding_of(rule, "run", test.label));
-    set_headline(out.back(), std::move(headline));
-    out.back().evidence = std::move(evidence);
+    out.push_back(comparability_note(rule, sides, std::move(headline), std::move(evidence)));
   };
   const Comparability& alike = c.comparability[i];
   if (alike.operators && alike.operators->differs())
@@ -85,26 +120,8 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
     out.push_back(different_ranks(base, test));
     out.back().evidence += "; collectives over all ranks and changes of steps are not compared";
   }
-  const bool traces = base.work.ranks > 0 && test.work.ranks > 0; // else reports
-  if (traces && base.work.without_steps != test.work.without_steps) {
-    const bool first = !base.work.without_steps;
-    add(rules::different_steps,
-        fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
-                    first ? sides.test : sides.base),
-        "Changes between the two runs are not reported");
-  } else if (const std::size_t of_base = step_count(base), of_test = step_count(test);
-             of_base > 0 && of_test > 0 && (of_base != of_test || !same_idle_time(base, test))) {
-    add(rules::different_steps,
-        fmt::format("{} has {} and {} has {}{}", sides.base, counted(of_base, "step", "steps"),
-                    sides.test, of_test,
-                    of_base == of_test ? ", not all with the idle time before them" : ""),
-        same_idle_time(base, test)
-            ? "Values of complete traces cover different lengths of time; values per step are "
-              "comparable"
-            : "Without three steps with consecutive numbers on a rank, the idle time between "
-              "steps is left out, so total and idle time are not compared, and changes are not "
-              "reported");
-  }
+  if (auto note = steps_note(base, test, sides))
+    out.push_back(std::move(*note));
   if (alike.step_correlation.value_or(0) >= kDependentRuns &&
       std::min(step_count(base), step_count(test)) > 1) {
     std::vector<std::string> runs; // shorter runs have no correlation
