@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kLongestOverLines = std::size_t{64} << 10U;
 
 const char* find_char(const char* from, const char* to, char c) {
+  if (from >= to)
+    return nullptr;
   return static_cast<const char*>(std::memchr(from, c, static_cast<std::size_t>(to - from)));
 }
 

@@ -73,22 +73,23 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
         {a.unix_ns, b.unix_ns, a.watts, b.watts, false, b.unix_ns - a.unix_ns > longest_gap_ns});
   }
   // find the segments from one change of the counter to the next, without gaps
-  std::optional<std::size_t> change; ///< sample in which the counter first had its current value
+  const std::size_t none = samples.size();
+  std::size_t change = none; ///< sample in which the counter first had its current value
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i > 0 && intervals_[i - 1].is_gap)
-      change.reset();
+      change = none;
     const bool first = i == 0 || intervals_[i - 1].is_gap;
     const double now = counter_at(samples, i); // NaN compares as false
     const double before = first ? kNoCounter : counter_at(samples, i - 1);
     if (std::isnan(now) || now < before) {
-      change.reset();
+      change = none;
     } else if (now > before) {
-      if (change)
-        scale(*change, i, now - before);
+      if (change != none)
+        scale(change, i, now - before);
       change = i;
     }
     // at the beginning, the time of the last change is known only if the first two values differ
-    if (!std::isnan(now) && !change && (std::isnan(before) || now < before) &&
+    if (!std::isnan(now) && change == none && (std::isnan(before) || now < before) &&
         i + 1 < samples.size() && counter_at(samples, i + 1) > now)
       change = i;
   }

@@ -21,8 +21,7 @@ std::optional<std::int64_t> take_number(std::string& name, const std::regex& pat
     return std::nullopt;
   const std::optional<std::int64_t> number = to_number(m[1].str());
   if (number)
-    name.replace(static_cast<std::size_t>(m.position(1)), static_cast<std::size_t>(m.length(1)),
-                 "#");
+    name = std::string(name.cbegin(), m[1].first) + "#" + std::string(m[1].second, name.cend());
   return number;
 }
 
