@@ -78,6 +78,7 @@ Result<SavedBaseline> baseline_of(std::string_view bytes) {
         add_idle_between_steps(old->saved.run);
       if (version != kWithoutDamagedRanks)
         remove_waits(old->saved.run.work);
+      old->saved.run.label.clear(); // not one that the user gave: the folder's name
       out = std::move(old->saved);
     }
   }
@@ -114,6 +115,12 @@ Result<SavedBaseline> load_baseline(const std::string& path) {
   return out;
 }
 
+std::string saved_label(const std::string& path) {
+  const Result<SavedBaseline> saved =
+      is_baseline(path) ? load_baseline(path) : Result<SavedBaseline>(SavedBaseline{});
+  return saved ? saved->run.label : "";
+}
+
 Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request) {
   RS_CHECK(check_ending(request.output, {".rsb"})); // a history finds baselines by this ending
   RS_TRY(OutputFile file, OutputFile::create(request.output)); // before any trace is read
@@ -130,6 +137,7 @@ Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest&
   out.baseline.made_by = "rankscope " RANKSCOPE_VERSION;
   out.baseline.source = request.folder;
   RS_TRY(out.baseline.run, load_compared_run(session, input));
+  out.baseline.run.label = request.label;
   out.baseline.complete = !session.partial && !session.diagnostics.data_lost();
   const std::string bytes = baseline_bytes(out.baseline);
   out.bytes = bytes.size();

@@ -17,13 +17,13 @@ struct SavedBaseline {
   std::string made_by;  ///< "rankscope 0.1.0"
   std::string source;   ///< the run's folder, as given
   bool complete = true; ///< no rank and no event was lost
-  ComparedRun run;      ///< samples as means and variances; the label is the folder's label
+  ComparedRun run; ///< samples as means and variances; the label is empty if the user gave none
 };
 
 struct BaselineSaveRequest {
   std::string folder; ///< with rank traces or reports
   std::string output; ///< file
-  std::string label;  ///< "" = the folder's name
+  std::string label;  ///< for check and history; empty = the name of the file
   DiscoverOptions discover;
   bool reports_only = false;
   AlignMode align = AlignMode::kCollectives;
@@ -51,5 +51,8 @@ Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest&
 }
 /// Errors: kUnreadable.
 Result<SavedBaseline> load_baseline(const std::string& path);
+/// Returns the label that was given to a saved baseline; an empty text without one and for any
+/// other path.
+[[nodiscard]] std::string saved_label(const std::string& path);
 
 } // namespace rankscope

@@ -106,7 +106,7 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
   if (files.size() < 2)
     return Error{ErrorCode::kUsage, "baseline history", "needs at least two saved baselines",
                  "rankscope baseline history FILE FILE ..., or a folder of them"};
-  const std::vector<std::string> labels = distinct_labels(folder_names(files));
+  const std::vector<std::string> labels = distinct_labels(run_names(files));
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < files.size(); ++i) {
     RS_TRY(SavedBaseline saved, load_baseline(files[i]));

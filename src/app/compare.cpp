@@ -1,6 +1,7 @@
 #include "app/compare.h"
 
 #include "analyses/compare/compare_tables.h"
+#include "app/baseline.h"
 #include "app/compare_load.h"
 #include "app/compare_verdict.h"
 #include "base/invariant.h"
@@ -320,6 +321,14 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
   return names;
 }
 
+std::vector<std::string> run_names(const std::vector<std::string>& runs) {
+  std::vector<std::string> names = folder_names(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (std::string label = saved_label(runs[i]); !label.empty())
+      names[i] = std::move(label);
+  return names;
+}
+
 std::vector<std::string> distinct_labels(std::vector<std::string> labels) {
   std::set<std::string> used;
   for (std::string& label : labels) {
@@ -342,7 +351,7 @@ Result<std::vector<std::string>> labels_for(const std::vector<std::string>& fold
                  ""};
   if (given.tests.size() >= folders.size())
     return Error{ErrorCode::kUsage, "", "more --test-label than --test", ""};
-  std::vector<std::string> wanted = given.all.empty() ? folder_names(folders) : given.all;
+  std::vector<std::string> wanted = given.all.empty() ? run_names(folders) : given.all;
   if (!given.baseline.empty())
     wanted.front() = given.baseline;
   std::copy(given.tests.begin(), given.tests.end(), wanted.begin() + 1);

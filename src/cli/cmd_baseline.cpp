@@ -113,7 +113,8 @@ Action setup_baseline(FlagSet& app) {
           "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md, "
           ".html");
   in_group(app, "save", [&] {
-    app.add(options::label, f->label, "name of the run (default: folder name)");
+    app.add(options::label, f->label,
+            "name of the run for check and history (default: name of the file)");
     app.add(options::align, f->compare.request.align);
     app.add(options::skip_tracelens, f->compare.request.reports_only);
   });

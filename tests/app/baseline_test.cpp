@@ -98,12 +98,39 @@ TEST_F(Baseline, HoldsTheRunInAFewKilobytes) {
   EXPECT_EQ(loaded->made_by, "rankscope " RANKSCOPE_VERSION);
   EXPECT_EQ(loaded->source, run_);
   EXPECT_TRUE(loaded->complete);
-  EXPECT_EQ(loaded->run.label, "nccl_28channels");
+  EXPECT_EQ(loaded->run.label, "");
   EXPECT_EQ(loaded->run.ranks.size(), 2U);
   EXPECT_EQ(loaded->run.work.steps.size(),
             3U); // of four; before the first one, idle time is unknown
   EXPECT_FALSE(loaded->run.collectives.samples.empty());
   EXPECT_LT(std::filesystem::file_size(file_), 100'000U);
+}
+
+TEST_F(Baseline, ALabelIsTheNameInComparisonsAndHistories) {
+  Session session;
+  BaselineSaveRequest request;
+  request.folder = run_;
+  request.output = folder_.path("labelled.rsb");
+  request.label = "before the change";
+  ASSERT_TRUE(save_baseline(session, request));
+  const auto labels = labels_for({request.output, file_, run_}, {});
+  ASSERT_TRUE(labels) << labels.error().message();
+  EXPECT_EQ(*labels, (std::vector<std::string>{"before the change", "base", "nccl_28channels"}));
+  EXPECT_EQ(labels_for({request.output, file_}, {{}, "given", {}})->front(), "given");
+  HistoryRequest history;
+  history.inputs = {file_, request.output};
+  const auto out = baseline_history(session, history);
+  ASSERT_TRUE(out) << out.error().message();
+  EXPECT_EQ(out->history.runs, (std::vector<std::string>{"base", "before the change"}));
+}
+
+// Before version 5, a baseline without a given label had the name of its folder.
+TEST_F(Baseline, AnOlderBaselineHasNoLabel) {
+  SavedBaseline old = saved_;
+  old.run.label = "nccl_28channels";
+  const auto read = baseline_of(encode_part(kBaselineKind, 4, OldBaseline{old}));
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->run.label, "");
 }
 
 TEST_F(Baseline, ComparesAsTheRunItself) {
