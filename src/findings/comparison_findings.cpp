@@ -50,10 +50,19 @@ std::string interval_amounts(double difference, double low, double high) {
 
 // ---- comparability
 
-/// Returns "rank 1 of LABEL lost events".
-std::string lost_events_text(const std::vector<std::int64_t>& ranks, const std::string& label) {
-  return fmt::format("{} {} of {} lost events", ranks.size() == 1 ? "rank" : "ranks",
-                     ranges_text(ranks), label);
+/// Returns "rank 1 of A and ranks 2 to 4 of B lost events", or an empty text. `a` and `b` are the
+/// names of the runs.
+std::string lost_events_text(const ComparedRun& base, const ComparedRun& test, const std::string& a,
+                             const std::string& b) {
+  std::string out;
+  const auto add = [&out](const std::vector<std::int64_t>& ranks, const std::string& label) {
+    if (!ranks.empty())
+      out += fmt::format("{}{} {} of {}", out.empty() ? "" : " and ",
+                         ranks.size() == 1 ? "rank" : "ranks", ranges_text(ranks), label);
+  };
+  add(base.damaged, a);
+  add(test.damaged, b);
+  return out.empty() ? out : out + " lost events";
 }
 
 /// Returns a finding about whether two runs can be compared.
@@ -619,19 +628,16 @@ Finding different_workload(const WorkloadOverlap& overlap, const std::string& ba
 std::string why_not_judged(const ComparedRun& base, const ComparedRun& test) {
   if (same_ranks(base, test))
     return {};
-  for (const ComparedRun* run : {&base, &test})
-    if (!run->damaged.empty())
-      return lost_events_text(run->damaged, run->label);
-  return "the runs have different ranks";
+  const std::string lost = lost_events_text(base, test, base.label, test.label);
+  return lost.empty() ? "the runs have different ranks" : lost;
 }
 
 Finding different_ranks(const ComparedRun& base, const ComparedRun& test) {
   const std::string a = brief(base.label, kLabelWidth);
   const std::string b = brief(test.label, kLabelWidth);
-  if (!base.damaged.empty() || !test.damaged.empty()) {
+  if (const std::string lost = lost_events_text(base, test, a, b); !lost.empty()) {
     Finding out = finding_of(rules::lost_events, "run", test.label);
-    set_headline(out, capital(base.damaged.empty() ? lost_events_text(test.damaged, b)
-                                                   : lost_events_text(base.damaged, a)));
+    set_headline(out, capital(lost));
     out.evidence = "GPU times are means over the ranks of which all runs have all events";
     return out;
   }

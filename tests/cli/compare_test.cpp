@@ -462,8 +462,11 @@ TEST_F(Compare, TheRowsOfTheMarkdownTableAddUp) {
 TEST_F(Compare, ARankThatLostEventsIsNotCompared) {
   const std::string all = make_run(folder_, "all", 7, 1, {}, 6);
   const std::string cut = make_run(folder_, "cut", 7, 1, {}, 6);
-  const std::string trace = fs::directory_iterator(cut + "/torch_profiler/rank1")->path().string();
-  fs::resize_file(trace, fs::file_size(trace) * 8 / 10);
+  const auto cut_rank = [](const std::string& run, const std::string& rank) {
+    const fs::path trace = fs::directory_iterator(run + "/torch_profiler/" + rank)->path();
+    fs::resize_file(trace, fs::file_size(trace) * 8 / 10);
+  };
+  cut_rank(cut, "rank1");
   const std::string saved = folder_.path("cut.rsb"), verdict = folder_.path("verdict.json"),
                     junit = folder_.path("junit.xml"), markdown = folder_.path("changes.md");
   EXPECT_EQ(run_binary({"baseline", "save", cut, "-o", saved}).code, 4);
@@ -481,6 +484,11 @@ TEST_F(Compare, ARankThatLostEventsIsNotCompared) {
     const Report final = read(out_ + "/final_analysis_report.xlsx");
     EXPECT_EQ(final.find("What_Changed"), nullptr);
   }
+  cut_rank(all, "rank0");
+  const RunResult both = run_binary({"compare", "--baseline", cut, "--test", all, "--output", out_,
+                                     "--no-plots", "--labels", "A,B"});
+  EXPECT_NE(both.out.find("Rank 1 of A and rank 0 of B lost events"), std::string::npos)
+      << both.out;
 }
 
 // The waits and latencies of collectives are unknown if both runs lack a rank.
