@@ -96,10 +96,10 @@ std::set<std::int64_t> step_numbers(const std::vector<ProfilerStep>& steps) {
   return out;
 }
 
-StepsOfGpuWork::StepsOfGpuWork(const Trace& trace, const CallTree& tree,
-                               std::vector<ProfilerStep> steps)
-    : steps_(std::move(steps)), no_launches_(tree.linked_count() == 0) {
-  if (steps_.empty() || no_launches_ || tree.linked_count() == tree.gpu_event_count())
+StepsOfGpuWork::StepsOfGpuWork(const Trace& trace, const CallTree& tree)
+    : steps_(profiler_steps(trace)) {
+  const std::size_t linked = tree.linked_count();
+  if (steps_.empty() || linked == 0 || linked == tree.gpu_event_count())
     return;
   const Events& e = trace.events;
   std::vector<EventId> launched;
@@ -118,7 +118,7 @@ StepsOfGpuWork::StepsOfGpuWork(const Trace& trace, const CallTree& tree,
 std::int64_t StepsOfGpuWork::of(const Trace& trace, const CallTree& tree, EventId event) const {
   const Events& e = trace.events;
   const std::int64_t start = e.ts_ns[event];
-  if (steps_.empty() || no_launches_ || tree.linked(event))
+  if (steps_.empty() || tree.linked_count() == 0 || tree.linked(event))
     return step_at(steps_, tree.linked(event) ? e.ts_ns[tree.parent(event)] : start);
   const auto stream = by_stream_.find({e.device[event], e.stream[event]});
   const auto device = by_device_.find(e.device[event]);
@@ -155,7 +155,7 @@ Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
 
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last) {
-  const StepsOfGpuWork all(trace, tree, profiler_steps(trace));
+  const StepsOfGpuWork all(trace, tree);
   std::vector<ProfilerStep> wanted;
   std::string known;
   for (const ProfilerStep& s : all.steps()) {

@@ -46,11 +46,12 @@ struct ProfilerStep {
 class StepsOfGpuWork {
 public:
   StepsOfGpuWork() = default;
-  /// `steps`: ordered by start. O(n log n) if some GPU work has no launch.
-  StepsOfGpuWork(const Trace& trace, const CallTree& tree, std::vector<ProfilerStep> steps);
+  /// O(n log n) if some GPU work has no launch.
+  StepsOfGpuWork(const Trace& trace, const CallTree& tree);
 
   /// Returns the number of the step of a GPU event of this trace; -1: none.
   [[nodiscard]] std::int64_t of(const Trace& trace, const CallTree& tree, EventId event) const;
+  /// The profiler steps of the trace, ordered by start.
   [[nodiscard]] const std::vector<ProfilerStep>& steps() const { return steps_; }
 
 private:
@@ -58,7 +59,6 @@ private:
   /// step.
   using Starts = std::vector<std::pair<std::int64_t, std::int64_t>>;
   std::vector<ProfilerStep> steps_;
-  bool no_launches_ = false;
   std::map<std::pair<std::int16_t, std::int32_t>, Starts> by_stream_; ///< by device and stream
   std::map<std::int16_t, Starts> by_device_;
 };

@@ -218,7 +218,7 @@ TEST(Steps, WorkFromBeforeTheRecordingBelongsToNoStep) {
                                 .unlaunched("lost launch", 250, 40)
                                 .kernel("second", 120, 290, 100)
                                 .load();
-  const StepsOfGpuWork steps(trace.trace, trace.tree, profiler_steps(trace.trace));
+  const StepsOfGpuWork steps(trace.trace, trace.tree);
   std::vector<std::int64_t> found;
   for (EventId e = 0; e < trace.trace.events.size(); ++e)
     if (is_gpu(trace.trace.events.category[e]))

@@ -201,7 +201,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
   out.exposed_ns = out.comm_ns - out.hidden_compute_ns - out.hidden_memcpy_ns;
 
   const StrId record = trace.strings.find("record_param_comms");
-  const StepsOfGpuWork steps(trace, t.tree, profiler_steps(trace));
+  const StepsOfGpuWork steps(trace, t.tree);
   out.rows.reserve(kernels.size());
   for (const EventId i : kernels) {
     Collective c;

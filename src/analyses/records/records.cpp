@@ -293,7 +293,7 @@ RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> l
         out.gpu.push_back(e);
       else if (trace.events.category[e] == Category::kCpuOp)
         out.operators.push_back(e);
-    out.steps = StepsOfGpuWork(trace, loaded->tree, profiler_steps(trace));
+    out.steps = StepsOfGpuWork(trace, loaded->tree);
     out.communication = communication_names(trace.strings);
     for (StrId id = 0; id < trace.strings.size(); ++id)
       out.copies.push_back(is_legacy_copy(trace.strings.view(id)));

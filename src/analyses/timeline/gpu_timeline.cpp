@@ -310,7 +310,7 @@ IdleBeforeSteps idle_before_steps(std::span<const StepWindow> steps,
 }
 
 std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& key) {
-  const StepsOfGpuWork steps(t.trace, t.tree, profiler_steps(t.trace));
+  const StepsOfGpuWork steps(t.trace, t.tree);
   std::vector<StepTimes> out;
   for (WorkingStep& step : working_steps(t, key, steps, false))
     out.push_back(
@@ -321,7 +321,7 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& ke
 
 std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& wanted) {
   const TimelineKey& key = wanted.timeline;
-  const StepsOfGpuWork steps(t.trace, t.tree, profiler_steps(t.trace));
+  const StepsOfGpuWork steps(t.trace, t.tree);
   const bool split = key.launchers.recompute;
   std::map<std::int64_t, WorkingStep> by_number;
   for (WorkingStep& step : working_steps(t, key, steps, split))

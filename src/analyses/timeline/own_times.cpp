@@ -63,7 +63,7 @@ Interval divide(const Trace& trace, StepSelfTimes& step) {
 } // namespace
 
 SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
-  const StepsOfGpuWork steps(t.trace, t.tree, profiler_steps(t.trace));
+  const StepsOfGpuWork steps(t.trace, t.tree);
   const std::vector<EventId>& gpu = t.shared(key.launchers).gpu;
   const std::vector<TimelineBucket> buckets = timeline_buckets_of(t, gpu, key);
   SelfTimes out;
