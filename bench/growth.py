@@ -175,10 +175,22 @@ ROWS = {
 }
 
 
+def remove_output(words):
+    """So that a second run does not reuse the outputs of the first."""
+    if "-o" in words:
+        output = words[words.index("-o") + 1]
+        if os.path.isdir(output):
+            shutil.rmtree(output)
+        elif os.path.exists(output):
+            os.remove(output)
+
+
 def measure(binary, words):
-    """CPU seconds and peak MB of the program."""
+    """CPU seconds and peak MB of the program, without kept facts."""
+    remove_output(words)
     pid = os.fork()
     if pid == 0:
+        os.environ["XDG_CACHE_HOME"] = "/dev/null"
         null = os.open("/dev/null", os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(null, fd)

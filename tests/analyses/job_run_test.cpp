@@ -4,6 +4,8 @@
 #include "analyses/job/job_run.h"
 #include "analyses/job/places.h"
 #include "analyses/job/stragglers.h"
+#include "cost.h"
+#include "sanitized.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -111,6 +113,25 @@ std::int64_t pipeline(const std::vector<std::int64_t>& compute_ns, std::vector<H
       free_ns[r + 1] = end;
     }
   return free_ns.back();
+}
+
+// Regression test: the row of common steps was copied at each step.
+TEST(JobRun, TimeGrowsAsTheNumberOfSteps) {
+  test::expect_near_linear(test::kSanitized ? 4'000 : 20'000, [](std::size_t n) {
+    std::vector<RankGraph> ranks;
+    for (const std::int64_t r : {0, 1}) {
+      HandRank rank(r);
+      for (std::size_t s = 0; s < n; ++s) {
+        const auto begin_ns = static_cast<std::int64_t>(10 * s);
+        rank.graph.steps.push_back(static_cast<std::int64_t>(s));
+        rank.graph.step_begin_ns.push_back(begin_ns);
+        rank.graph.step_of[rank.add(kCompute, begin_ns, begin_ns + 5)] =
+            static_cast<std::int32_t>(s);
+      }
+      ranks.push_back(std::move(rank.graph));
+    }
+    ASSERT_EQ(join_ranks(std::move(ranks), nullptr).step_numbers.size(), n);
+  });
 }
 
 StragglerFacts stragglers(std::vector<HandRank> ranks) {

@@ -55,16 +55,19 @@ private:
       const std::set<std::int64_t> steps = whole_steps(rank, all);
       std::erase_if(common, [&](std::int64_t number) { return !steps.contains(number); });
     }
+    std::vector<std::int64_t>& numbers = out_.step_numbers;
     std::vector<std::int64_t> row;
-    for (const std::int64_t number : all) {
+    const auto end_row = [&] {
+      if (row.size() >= numbers.size())
+        numbers.swap(row);
+      row.clear();
+    };
+    for (const std::int64_t number : all)
       if (common.contains(number))
         row.push_back(number);
       else
-        row.clear();
-      if (row.size() >= out_.step_numbers.size())
-        out_.step_numbers = row;
-    }
-    std::vector<std::int64_t>& numbers = out_.step_numbers;
+        end_row();
+    end_row();
     if (numbers.size() == 1 && numbers.front() > *all.begin())
       numbers.insert(numbers.begin(), *std::prev(all.find(numbers.front())));
   }
