@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Finds terms of the old writing style in string literals and comments of the sources, in Markdown pages, and in
-# the script and style sheet of the interactive page. Prints each place, the term and its replacement. Exits 1 if
+# Finds terms of the old writing style in string literals and comments of the sources, in Markdown pages, in the
+# script and style sheet of the interactive page, and in the Python package. Prints each place, the term and its replacement. Exits 1 if
 # there is such a place, or if an entry of the allow list is not needed.
 # Usage: scripts/prose.sh [FILE_OR_FOLDER...]   default: all
 # scripts/prose.terms lists the terms. scripts/prose.allow lists phrases in which a term is normal English (at
@@ -36,6 +36,10 @@ JS = re.compile(
     r"|`(?P<text2>(?:[^`\\]|\\.)*)`"
     r"|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/"
     r"|(?<=[=(,:!&|?{};])\s*/(?:[^/\\\n]|\\.)+/", re.S)
+
+PY = re.compile(
+    r'"""(?P<raw>.*?)"""|"(?P<text>(?:[^"\\\n]|\\.)*)"|' r"'(?P<text1>(?:[^'\\\n]|\\.)*)'"
+    r"|#(?P<line>[^\n]*)", re.S)
 
 
 def blank(text):
@@ -92,12 +96,13 @@ def prose(path):
     if path.endswith(".md"):
         text = page_prose(text)
     else:
-        text = source_prose(text, JS if path.endswith((".js", ".css")) else CPP)
+        grammar = JS if path.endswith((".js", ".css")) else PY if path.endswith(".py") else CPP
+        text = source_prose(text, grammar)
     return re.sub(GAP + r"[\0 ]*", GAP, text)
 
 
 def files_below(folder):
-    endings = (".cpp", ".h", ".def", ".in", ".js", ".css", ".md")
+    endings = (".cpp", ".h", ".def", ".in", ".js", ".css", ".md", ".py")
     if os.path.isfile(folder):
         return [folder]
     found = []
@@ -109,7 +114,7 @@ def files_below(folder):
 
 def all_files():
     pages = sorted(n for n in os.listdir(".") if n.endswith(".md"))
-    return pages + files_below("docs") + files_below("include") + files_below("src")
+    return pages + [f for folder in ("docs", "include", "python", "src") for f in files_below(folder)]
 
 
 terms = [(pattern_of([old]), new) for old, new in entries("prose.terms")]

@@ -88,7 +88,7 @@ def make(function: str, release: str, *arguments: Any) -> Handle:
 
 
 def text_argument(text: str) -> bytes:
-    """A text for the library: a path may hold bytes that are not UTF-8."""
+    """A text for the library: a path can contain bytes that are not UTF-8."""
     out = text.encode("utf-8", "surrogateescape")
     if b"\0" in out:
         raise RankscopeError("a NUL byte in an argument", 2)
@@ -112,7 +112,7 @@ def json_text(table: Handle) -> str:
 
 def stream_capsule(table: Handle) -> Any:
     """A new stream of the table as the PyCapsule that `__arrow_c_stream__` returns."""
-    function = ctypes.PyDLL(library_path()).rankscope_table_capsule  # holds the interpreter's lock
+    function = ctypes.PyDLL(library_path()).rankscope_table_capsule  # keeps the interpreter's lock
     function.argtypes = (ctypes.c_void_p,)
     function.restype = ctypes.py_object
     try:

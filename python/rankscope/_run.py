@@ -1,4 +1,4 @@
-"""Runs: opening them, their tables, and what commands say about them."""
+"""Runs: how to open them, their tables, and the results of commands."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class Run:
         self._handle = make("open", "close", text_list(inputs), text_list(pairs))
 
     def close(self) -> None:
-        """Releases the traces; tables that are still used keep what they need."""
+        """Releases the traces; tables that are still used keep their data."""
         self._handle.close()
 
     def __enter__(self) -> "Run":

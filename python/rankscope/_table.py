@@ -142,7 +142,7 @@ class Table:
         return out
 
     def _arrays(self, columns: Optional[Iterable[str]]) -> Any:
-        """Name, values and NULLs (or None) of each column."""
+        """Name, values and NULLs (None: it has no NULLs) of each column."""
         import numpy
 
         stream = Stream(self._handle)

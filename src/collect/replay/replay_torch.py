@@ -54,7 +54,7 @@ def tensor(torch, type_name, dims, strides):
 
 
 def value(text):
-    """A recorded value that is no tensor. "" and None are None."""
+    """A recorded value other than a tensor. Returns None for an empty text."""
     if text is None or text == "" or text == "None":
         return None
     if not isinstance(text, str):
