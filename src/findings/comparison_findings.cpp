@@ -161,11 +161,10 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
 std::string metric_value(const DashboardRow& row, const DashboardCell& cell) {
   if (!cell.value || !cell.base)
     return {};
-  const auto text = [&row](double value) { // rates and skews can be almost 0
-    return std::string_view(row.unit) == "ms" ? fmt::format("{:.3f}", value) : number3(value);
-  };
-  return fmt::format("complete runs: {} against {} {}", text(*cell.value), text(*cell.base),
-                     row.unit);
+  std::string test = number3(*cell.value), base = number3(*cell.base);
+  if (test == base) // three digits do not show the difference
+    test = fmt::format("{:.3f}", *cell.value), base = fmt::format("{:.3f}", *cell.base);
+  return fmt::format("complete runs: {} against {} {}", test, base, row.unit);
 }
 
 /// Returns whether a change can be given in percent of the baseline: the baseline is at least 1 %
