@@ -51,7 +51,7 @@ void add_form(FlagSet& app, SynthFlags& f) {
 
 void add_defects(FlagSet& app, SynthFlags& f) {
   synth::Options& o = f.options;
-  app.add_option("--clock-offset-us", o.clock_offset_us, "largest clock offset, us");
+  app.add_option("--clock-offset-us", o.clock_offset_us, "largest clock offset, \u00b5s");
   app.add(kClockScope, o.clock_per_node);
   app.add_flag("--distinct-base", o.distinct_base, "use another baseTimeNanoseconds on each rank");
   app.add_option("--missing-rank", o.missing_ranks, "leave these ranks out").delimiter(',');

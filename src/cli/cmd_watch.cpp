@@ -103,7 +103,7 @@ Action setup_watch(FlagSet& app) {
         .not_negative()
         .capture_default_str();
     app.add_option("--late-us", f->request.limits.least_late_us,
-                   "lateness at a collective that raises a straggler alarm, us (default: the "
+                   "lateness at a collective that raises a straggler alarm, \u00b5s (default: the "
                    "lateness that costs the others 0.5 % of a step, or 100 if the step time is "
                    "unknown)")
         .not_negative();

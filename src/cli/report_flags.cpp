@@ -62,10 +62,11 @@ void add_counting(FlagSet& app, ReportFlags& f) {
                "count GPU work without a launch in gpu_timeline (default unless --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
                "end each kernel where the next kernel of its stream starts");
-  app.add_option("--micro-idle-us", r.micro_idle_us,
-                 "count gaps shorter than this as micro idle time, others as macro idle time, us");
+  app.add_option(
+      "--micro-idle-us", r.micro_idle_us,
+      "count gaps shorter than this as micro idle time, others as macro idle time, \u00b5s");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
-                 "longest duration of a short kernel, us")
+                 "longest duration of a short kernel, \u00b5s")
       .capture_default_str();
   app.add_flag("--detect-recompute", r.detect_recompute, "show recomputed work separately");
   app.add_option("--donor", f.request.donor,

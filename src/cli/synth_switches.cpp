@@ -43,7 +43,7 @@ void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& o
   app.add_option("--straggler", switches.straggler,
                  "slow rank, or 'none' (default: chosen by the seed)");
   app.add_option("--straggler-us", options.straggler_us,
-                 "extra compute per step of the slow rank, us")
+                 "extra compute per step of the slow rank, \u00b5s")
       .capture_default_str();
   app.add_option(
          "--only-ranks", switches.only_ranks,

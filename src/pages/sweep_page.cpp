@@ -121,7 +121,7 @@ HtmlSection spread_section(const std::vector<Side>& sides,
   HtmlSection section;
   section.title = title;
   section.level = 3;
-  section.unit = "us";
+  section.unit = "\u00b5s";
   section.bars = false;
   std::map<std::int64_t, std::vector<std::vector<double>>> values;
   for (std::size_t s = 0; s < sides.size(); ++s)
@@ -401,8 +401,8 @@ void add_collectives(const std::vector<Side>& sides, const std::string& against,
     if (side.collectives.empty())
       collectives.note += fmt::format(" {} has no table of collectives.", side.label);
   page.sections.push_back(std::move(collectives));
-  HtmlSection latency =
-      collective_section(sides, &SyncSummary::latency_us, "Communication latency", "us", false);
+  HtmlSection latency = collective_section(sides, &SyncSummary::latency_us, "Communication latency",
+                                           "\u00b5s", false);
   compare_rows(sides, latency.rows, "collective latency", "collective", findings);
   HtmlSection bandwidth =
       collective_section(sides, &SyncSummary::bus_gbps, "Bus bandwidth", "GB/s", true);

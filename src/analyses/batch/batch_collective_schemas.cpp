@@ -53,15 +53,15 @@ Schema<C> sync_schema(const char* name) {
               "message size, in units of 2^20 bytes: output of an all-gather, input of any other "
               "collective"});
   schema.add({"latency_us", "comm_latency", Unit::kUs, &C::latency_us,
-              "shortest kernel duration among the ranks, us"});
+              "shortest kernel duration among the ranks, \u00b5s"});
   schema.add({"start_skew_us", "skew in start time", Unit::kUs, &C::start_skew_us,
-              "latest start - earliest start among the ranks, us"});
+              "latest start - earliest start among the ranks, \u00b5s"});
   schema.add({"earliest_rank", "earliest arrival rank", Unit::kNone, &C::earliest_rank,
               "rank that started first and waited longest"});
   schema.add({"wait_us_mean", "avg_wait_time", Unit::kUs, &C::mean_wait_us,
-              "time from a rank's start to the last rank's start, mean over the ranks, us"});
+              "time from a rank's start to the last rank's start, mean over the ranks, \u00b5s"});
   schema.add({"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
-              "latest end - earliest end among the ranks, us"});
+              "latest end - earliest end among the ranks, \u00b5s"});
   schema.add({"algo_gbps", "algo bw (GB/s)", Unit::kGBps, &C::algo_gbps,
               "full message size divided by comm_latency"});
   schema.add({"bus_gbps", "bus bw (GB/s)", Unit::kGBps, &C::bus_gbps,
@@ -109,12 +109,12 @@ Schema<C> detailed_schema(const std::vector<C>& rows) {
   for (const RankColumn& column : rank_columns(rows)) {
     if (column.wait) {
       add(column.rank, "wait_time", Unit::kUs, &C::Member::wait_us,
-          "time from the start on this rank to the last rank's start, us");
+          "time from the start on this rank to the last rank's start, \u00b5s");
       continue;
     }
     add(column.rank, "ts", Unit::kNone, &C::Member::ts_us,
         "start on this rank, us; on the common clock of the ranks if the clocks could be aligned");
-    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "duration of the kernel, us");
+    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "duration of the kernel, \u00b5s");
   }
   return schema;
 }
@@ -142,11 +142,11 @@ Schema<BatchCollectiveSum> sum_schema() {
                        "any other collective"}));
   constexpr std::array kMeanOnly{kMean};
   add_stats(schema, "latency_us", "comm_latency", Unit::kUs, &R::latency_us, kMeanOnly,
-            "shortest kernel duration among the ranks, us");
+            "shortest kernel duration among the ranks, \u00b5s");
   add_stats(schema, "start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us, kMeanOnly,
-            "latest start - earliest start among the ranks, us");
+            "latest start - earliest start among the ranks, \u00b5s");
   add_stats(schema, "end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, kMeanOnly,
-            "latest end - earliest end among the ranks, us");
+            "latest end - earliest end among the ranks, \u00b5s");
   add_stats(schema, "algo_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps, kMeanOnly,
             "full message size divided by comm_latency");
   add_stats(schema, "bus_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps, kMeanOnly,
@@ -194,8 +194,8 @@ Schema<BatchLongRow> long_schema() {
         [](const R& r) { return r.collective->stream < 0 ? Value() : Value(r.collective->stream); },
         "GPU stream on which the kernel ran"},
        {"start_us", "ts", Unit::kNone, &R::ts_us,
-        "start of the kernel on the clock of the file, us"},
-       {"dur_us", "dur", Unit::kNone, &R::dur_us, "duration of the kernel, us"}});
+        "start of the kernel on the clock of the file, \u00b5s"},
+       {"dur_us", "dur", Unit::kNone, &R::dur_us, "duration of the kernel, \u00b5s"}});
 }
 
 /// Returns last start - first start. The result is known for all-to-all-v even if the waits are
@@ -224,9 +224,9 @@ Schema<C> all_to_all_v_schema() {
               "number of input elements, summed over the ranks"});
   schema.add({"start_skew_us", "skew in start time", Unit::kUs,
               [](const C& c) { return start_skew(c); },
-              "latest start - earliest start among the ranks, us"});
+              "latest start - earliest start among the ranks, \u00b5s"});
   schema.add({"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
-              "latest end - earliest end among the ranks, us"});
+              "latest end - earliest end among the ranks, \u00b5s"});
   return schema;
 }
 

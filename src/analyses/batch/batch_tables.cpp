@@ -208,7 +208,7 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
        {"kernel", "Kernel name", Unit::kNone, [texts](const R& r) { return texts->view(r.name); },
         "name of the kernel"},
        {"start_us", "Kernel t start", Unit::kNone, [](const R& r) { return reference_us(r.ts_ns); },
-        "start of the kernel on the clock of the file, us"},
+        "start of the kernel on the clock of the file, \u00b5s"},
        {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs,
         [](const R& r) { return reference_us(r.dur_ns); },
         "duration of the kernel, as recorded in the file"},

@@ -55,9 +55,9 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
        {"out_split", "Out split size", Unit::kNone, text(&Collective::out_split)},
        {"stream", [](const R& r) { return r.collective->stream; }},
        {"start_us", "ts", Unit::kNone, [](const R& r) { return reference_us(r.collective->ts_ns); },
-        "start of the kernel on the clock of the file, us"},
+        "start of the kernel on the clock of the file, \u00b5s"},
        {"dur_us", "dur", Unit::kNone, [](const R& r) { return ns_to_us(r.collective->dur_ns); },
-        "duration of the kernel, us"}});
+        "duration of the kernel, \u00b5s"}});
   if (reference.on) {
     if (reference.per_node > 0) {
       schema.add({"node", "node_id", Unit::kNone,
@@ -140,7 +140,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
         [](const R& r) { return r.timed->full_mib; }},
        {"comm_latency_us", "comm_latency", Unit::kNone,
         [](const R& r) { return ns_to_us(r.timed->latency_ns); },
-        "shortest kernel duration among the ranks, us"},
+        "shortest kernel duration among the ranks, \u00b5s"},
        {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
         [](const R& r) {
           return r.timed->waits_known ? Value(ns_to_us(r.start_skew_ns)) : Value();
@@ -149,10 +149,10 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
        {"earliest_rank", "earliest arrival rank", Unit::kNone, &R::earliest_rank},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->waits_known ? Value(r.mean_wait_us()) : Value(); },
-        "time from a rank's start to the last member's start, mean over the ranks, us"},
+        "time from a rank's start to the last member's start, mean over the ranks, \u00b5s"},
        {"end_skew_us", "skew in end time", Unit::kNone,
         [](const R& r) { return ns_to_us(r.timed->end_skew_ns); },
-        "latest end - earliest end among the ranks, us"},
+        "latest end - earliest end among the ranks, \u00b5s"},
        {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone,
         [](const R& r) { return r.timed->algo_gbps; }, "full message size divided by comm_latency"},
        {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, [](const R& r) { return r.timed->bus_gbps; },
@@ -219,10 +219,10 @@ Schema<AllToAllV> all_to_all_v_schema() {
            {"imbalance", "size_imbalance", Unit::kNone, &R::imbalance,
             "largest amount of data that a rank sent, divided by the mean amount per rank"},
            {"start_skew_us", "skew in start time", Unit::kNone, &R::start_skew_us,
-            "latest start - earliest start among the ranks, us"},
+            "latest start - earliest start among the ranks, \u00b5s"},
            {"end_skew_us", "skew in end time", Unit::kNone,
             [](const R& r) { return ns_to_us(r.timed->end_skew_ns); },
-            "latest end - earliest end among the ranks, us"}}};
+            "latest end - earliest end among the ranks, \u00b5s"}}};
 }
 
 } // namespace rankscope

@@ -143,9 +143,9 @@ Schema<LaunchStatisticsRow> launch_statistics_schema() {
               "number of GPU events that are shorter than their launching call; only launching "
               "calls of up to 50 us are considered"});
   schema.add({"long_calls", "long calls", Unit::kCount, &R::long_calls,
-              "number of GPU events launched by calls that are longer than 50 us"});
+              "number of GPU events launched by calls that are longer than 50 \u00b5s"});
   schema.add({"long_delays", "long delays", Unit::kCount, &R::long_delays,
-              "number of GPU events with a delay longer than 100 us"});
+              "number of GPU events with a delay longer than 100 \u00b5s"});
   return schema;
 }
 
