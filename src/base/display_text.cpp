@@ -240,6 +240,25 @@ std::string shortened_middle(std::string_view text, std::size_t width, bool unic
   return shortened_after(text, (width - mark_width(unicode)) / 2, width, unicode);
 }
 
+std::string short_shapes(const std::string& dims) {
+  std::string out;
+  std::string numbers;
+  for (const char c : dims + ')') {
+    if ((c >= '0' && c <= '9') || c == '-') {
+      numbers += c;
+    } else if (c == ',' && !numbers.empty() && numbers.back() != 'x') {
+      numbers += 'x';
+    } else if (c == '(' || c == ')' || c == '[' || c == ']') {
+      while (!numbers.empty() && numbers.back() == 'x')
+        numbers.pop_back();
+      if (!numbers.empty())
+        out += (out.empty() ? "" : " ") + numbers;
+      numbers.clear();
+    }
+  }
+  return out;
+}
+
 std::size_t distinct_count(std::span<const std::string> texts) {
   return std::set<std::string_view>(texts.begin(), texts.end()).size();
 }

@@ -43,6 +43,9 @@ inline constexpr std::size_t kLeastWithMiddle = 5;
 /// "GPU_..m_time" and "GPU_..y_time".
 [[nodiscard]] std::vector<std::string> shortened_apart(std::span<const std::string> texts,
                                                        std::size_t width, bool unicode);
+/// Returns the shapes of a call in the usual notation. Example: "((4096, 4096), (4096, 14336), ())"
+/// is "4096x4096 4096x14336".
+[[nodiscard]] std::string short_shapes(const std::string& dims);
 /// Returns the number of different texts.
 [[nodiscard]] std::size_t distinct_count(std::span<const std::string> texts);
 

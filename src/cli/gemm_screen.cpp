@@ -1,5 +1,6 @@
 #include "cli/gemm_screen.h"
 
+#include "base/display_text.h"
 #include "model/kernel_names.h"
 
 #include <fmt/format.h>
@@ -36,6 +37,11 @@ Table gemm_screen(const Table& table) {
   }
   const std::vector<std::string> kernels = distinct_cells(rows, shown, full);
   Table out = table;
+  if (const auto dims = table.column("input_dims"))
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+      const std::string shapes = short_shapes(std::string(table.at(r, *dims).text));
+      out.set(r, *dims, shapes);
+    }
   out.add_column("kernel", {kernels.begin(), kernels.end()});
   first.insert(first.end(), {"kernel", "kernel_time_min_us", "kernel_time_max_us", "time_diff_us",
                              "count", "min_verified", "max_verified", "total_overlap_percentage"});

@@ -2,6 +2,7 @@
 
 #include "analyses/gemm/gemm_data.h"
 #include "analyses/timeline/idle_causes.h"
+#include "base/display_text.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "findings/compose.h"
@@ -242,15 +243,18 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
     const bool alike = row.calls_us.max < (1 + kWorthAFinding / 100) * row.calls_us.min;
     // launches of one kernel without an operator can be different products
     const bool product = row.op != kGemmKernelOnly;
-    const std::string name =
-        product ? row.op + (row.dims.empty() ? "" : " ") + row.dims : row.kernel;
+    const auto name_with = [&](const std::string& shapes) {
+      return product ? row.op + (shapes.empty() ? "" : " ") + shapes : row.kernel;
+    };
+    const std::string name = name_with(row.dims);
     if (alike || !named.insert(name).second)
       continue;
     Finding f = finding_of(rules::gemm_spread, "operator", name);
     f.value = row.calls_us.max - row.calls_us.min;
     f.unit = Unit::kUs;
     f.place = FindingPlace{row.key.rank, row.longest.start_ns, row.longest.end_ns};
-    set_headline(f, fmt::format("{}: calls take {} \u00b5s{}", brief(name, 56),
+    set_headline(f, fmt::format("{}: calls take {} \u00b5s{}",
+                                brief(name_with(short_shapes(row.dims)), 56),
                                 range3(row.calls_us.min, row.calls_us.max),
                                 product ? "" : ", shapes unknown"));
     f.evidence =

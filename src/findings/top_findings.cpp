@@ -3,6 +3,7 @@
 #include "analyses/collectives/exposed_waits.h"
 #include "analyses/collectives/run_consistency.h"
 #include "analyses/sweep/sweep_compare.h"
+#include "base/display_text.h"
 #include "base/units.h"
 #include "findings/cause_findings.h"
 #include "findings/collective_findings.h"

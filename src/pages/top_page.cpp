@@ -1,6 +1,7 @@
 #include "pages/top_page.h"
 
 #include "analyses/top/top_words.h"
+#include "base/display_text.h"
 #include "base/sort.h"
 #include "base/statistics.h"
 #include "base/units.h"

@@ -3,6 +3,7 @@
 #include "base/display_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 #include <optional>
 #include <string>
@@ -26,6 +27,12 @@ std::string cell(const Value& v, const Column& column) {
   return text;
 }
 
+/// Returns whether a text consists of numbers, for example shapes: 4096x4096 or ((4096, 4096), ()).
+bool is_numbers(std::string_view text) {
+  return std::ranges::none_of(
+      text, [](unsigned char c) { return c != 'x' && (std::isalpha(c) != 0 || c >= 0x80); });
+}
+
 /// A column as text.
 struct Shown {
   std::string header;
@@ -45,7 +52,10 @@ struct Shown {
       return;
     const std::size_t different = distinct_count(texts);
     const std::size_t most = std::min(longest, kMostApart);
-    least = std::min(style.width > 0 ? kLeast : style.max_text, complete);
+    if (std::ranges::all_of(texts, is_numbers)) // no digit of a shape is cut
+      least = std::max(most, std::min(kLeast, complete));
+    else
+      least = std::min(style.width > 0 ? kLeast : style.max_text, complete);
     while (least < most && distinct_count(shortened_apart(texts, least, false)) < different)
       least = std::min(most, least + 1 + least / 8);
     widest = std::max(least, std::min(complete, style.max_text));

@@ -141,5 +141,12 @@ TEST(DisplayText, RandomBytesKeepTheirWidth) {
   }
 }
 
+TEST(DisplayText, ShapesAsPeopleWriteThem) {
+  EXPECT_EQ(short_shapes("((4096, 4096), (4096, 14336), ())"), "4096x4096 4096x14336");
+  EXPECT_EQ(short_shapes("((12288,), ())"), "12288");
+  EXPECT_EQ(short_shapes("([(2, 3), (4,)], (-1, 0))"), "2x3 4 -1x0");
+  EXPECT_EQ(short_shapes(""), "");
+}
+
 } // namespace
 } // namespace rankscope

@@ -47,6 +47,16 @@ TEST(ConsoleTable, CutsTextsThatTheTerminalHasNoRoomFor) {
             "mul                       1    2.000  Similar\n");
 }
 
+TEST(ConsoleTable, NoDigitOfAShapeIsCut) {
+  Table table("t", {{"operator"}, {"shapes"}});
+  table.add_row({"aten::addmm_of_a_long_name", "12288 4096x4096 4096x12288"});
+  table.add_row({"aten::mm_of_another_long_name", "((4096, 4096), (4096, 14336), ())"});
+  EXPECT_EQ(console_table(table, {20, 48, 50, false}),
+            "operator         shapes\n"
+            "aten::a..g_name  12288 4096x4096 4096x12288\n"
+            "aten::m..g_name  ((4096, 4096), (4096, 14336), ())\n");
+}
+
 TEST(ConsoleTable, GoesOnBelowWhereCuttingIsNotEnough) {
   EXPECT_EQ(console_table(some_kernels(), {20, 48, 30, false}), "kernel          calls  time ms\n"
                                                                 "Cijk_A..erArgs      3    1.250\n"

@@ -3,7 +3,7 @@
 #include "analyses/collectives/collective_sums.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/own_times.h"
-#include "analyses/top/top_facts.h"
+#include "base/display_text.h"
 #include "base/fnv.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "analyses/top/overview_sheet.h"
 
+#include "base/display_text.h"
 #include "base/number_text.h"
 #include "base/units.h"
 
@@ -68,7 +69,7 @@ public:
     for (const TopCollective& c : facts_.collectives) {
       std::string note = counted(static_cast<std::size_t>(c.count), "kernel", "kernels");
       if (!std::isnan(c.mib))
-        note += fmt::format(", {:.2f} MiB", c.mib);
+        note += c.mib < 1 ? fmt::format(", {:.3g} MiB", c.mib) : fmt::format(", {:.2f} MiB", c.mib);
       add({"collective", fmt::format("{} {}", c.name, c.dtype), c.total_ms, "ms", c.percent,
            std::move(note), "coll_analysis"});
     }

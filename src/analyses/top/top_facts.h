@@ -146,10 +146,6 @@ struct TopFacts {
 [[nodiscard]] Report top_report(const TopFacts& facts);
 [[nodiscard]] std::vector<SheetInfo> top_sheets();
 
-/// Returns the shapes of a call in the usual notation. Example: "((4096, 4096), (4096, 14336), ())"
-/// is "4096x4096 4096x14336".
-[[nodiscard]] std::string short_shapes(const std::string& dims);
-
 /// Returns a command for a shell that reads $'...' (bash, zsh, busybox). Blanks and quotes are
 /// quoted; control characters and bytes that are not text become \xNN.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& command);

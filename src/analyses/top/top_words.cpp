@@ -88,25 +88,6 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
   return out;
 }
 
-std::string short_shapes(const std::string& dims) {
-  std::string out;
-  std::string numbers;
-  for (const char c : dims) {
-    if ((c >= '0' && c <= '9') || c == '-') {
-      numbers += c;
-    } else if (c == ',' && !numbers.empty() && numbers.back() != 'x') {
-      numbers += 'x';
-    } else if (c == '(' || c == ')' || c == '[' || c == ']') {
-      while (!numbers.empty() && numbers.back() == 'x')
-        numbers.pop_back();
-      if (!numbers.empty())
-        out += (out.empty() ? "" : " ") + numbers;
-      numbers.clear();
-    }
-  }
-  return out;
-}
-
 std::vector<std::string> shell_pieces(std::string_view word) {
   static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                              "0123456789_-./:,+@%=";

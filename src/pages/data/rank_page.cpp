@@ -2,7 +2,7 @@
 
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/gpu_timeline.h"
-#include "analyses/top/top_facts.h"
+#include "base/display_text.h"
 #include "base/sort.h"
 
 #include <algorithm>
