@@ -5,12 +5,28 @@
 #include "synth/synth.h"
 #include "temp_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace rankscope::test {
+
+/// Returns the names of all commands.
+inline std::set<std::string> command_names() {
+  std::set<std::string> names;
+  for (std::string name : {
+#define RANKSCOPE_COMMAND(id) #id,
+#include "cli/commands.def"
+#undef RANKSCOPE_COMMAND
+       }) {
+    std::ranges::replace(name, '_', '-');
+    names.insert(name);
+  }
+  return names;
+}
 
 class EveryCommand : public ::testing::Test {
 protected:

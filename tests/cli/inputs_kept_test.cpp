@@ -202,24 +202,11 @@ std::vector<OutputLine> InputsKept::lines() const {
 const std::set<std::string> kNothingToKeep = {"info",  "top",     "why",        "sample", "synth",
                                               "cache", "columns", "completion", "man"};
 
-std::set<std::string> all_commands_by_name() {
-  std::set<std::string> out;
-#define RANKSCOPE_COMMAND(id) out.insert(#id);
-#include "cli/commands.def"
-#undef RANKSCOPE_COMMAND
-  std::set<std::string> names;
-  for (std::string name : out) {
-    std::ranges::replace(name, '_', '-');
-    names.insert(name);
-  }
-  return names;
-}
-
 TEST_F(InputsKept, EachOutputOfEachCommandIsInTheTable) {
   std::map<std::string, std::set<std::string>> used;
   for (const OutputLine& line : lines())
     used[line.words[0]].insert(line.words.begin(), line.words.end());
-  for (const std::string& name : all_commands_by_name()) {
+  for (const std::string& name : test::command_names()) {
     EXPECT_NE(used.count(name) > 0, kNothingToKeep.count(name) > 0) << name;
     if (kNothingToKeep.count(name) > 0)
       continue;

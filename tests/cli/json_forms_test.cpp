@@ -5,12 +5,10 @@
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
-#include "test_paths.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <regex>
 #include <set>
 #include <simdjson.h>
 #include <sstream>
@@ -73,14 +71,8 @@ TEST_F(JsonForms, EveryCommandNamesTheSchema) {
   }
   if (test::sanitized_program())
     return;
-  // each command of the list must be tested here
-  const std::string list = test::bytes_of((test::source_dir() / "src/cli/commands.def").string());
-  const std::regex line("RANKSCOPE_COMMAND\\((\\w+)\\)");
-  for (std::sregex_iterator at(list.begin(), list.end(), line), end; at != end; ++at) {
-    std::string name = (*at)[1];
-    std::replace(name.begin(), name.end(), '_', '-');
+  for (const std::string& name : test::command_names())
     EXPECT_EQ(asked.count(name), 1U) << name;
-  }
 }
 
 TEST_F(JsonForms, FilesHaveTheirKindsAndSizesAndFiguresAreNumbers) {

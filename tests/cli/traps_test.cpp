@@ -63,7 +63,18 @@ protected:
 
 TEST_F(Traps, EveryCommandLeavesTheCurrentFolderAlone) {
   std::vector<Words> all = all_commands();
-  all.push_back({"replay", trace_, "--runner", "pytorch", "--top", "1"});
+  (void)folder_.write("nsys/a_cuda_gpu_kern_sum.csv", "");
+  for (const Words& words : {Words{"replay", trace_, "--runner", "pytorch", "--top", "1"},
+                             {"watch", traces_, "--once"},
+                             {"split", trace_, "-o", out("pieces")},
+                             {"nsys", folder_.path("nsys")},
+                             {"completion", "bash"},
+                             {"man"}})
+    all.push_back(words);
+  std::set<std::string> missing = test::command_names();
+  for (const Words& words : all)
+    missing.erase(words[0]);
+  EXPECT_EQ(missing, std::set<std::string>());
   if (test::sanitized_program()) // one start, and one with Python: the others take minutes
     std::erase_if(all,
                   [](const Words& words) { return words[0] != "info" && words[0] != "replay"; });
