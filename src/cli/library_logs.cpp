@@ -36,8 +36,12 @@ std::string text_of(const LibraryTraceSummary& s, double seconds) {
 Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string& path,
                       OutputFile* others, Context& ctx) {
   RS_TRY(const auto source, ByteSource::open(path));
-  if (const ForeignFormat* const format = foreign_format(source->peek(kHeadBytes), path))
+  const std::string_view head = source->peek(kHeadBytes);
+  if (const ForeignFormat* const format = foreign_format(head, path))
     return refusal_of(*format, path);
+  if (head.starts_with("SQLite format 3") || head.find("\"traceEvents\"") != std::string_view::npos)
+    return Error{ErrorCode::kUnreadable, path, "a trace, not the log of a library",
+                 "`rankscope top` reads traces"};
   std::string buffer(std::size_t{1} << 20, '\0'), rest;
   std::string* const kept = others == nullptr ? nullptr : &rest;
   for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;

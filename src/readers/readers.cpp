@@ -74,6 +74,9 @@ Result<void> read_traces(const std::string& path, const ReadOptions& options,
                    "contains far more names, arguments or events than a trace of this size",
                    "if it is intact, decompress it first"};
     }
+  if (head.starts_with("SQLite format 3"))
+    return Error{ErrorCode::kUnreadable, path,
+                 "an SQLite database without readable tables of rocpd or RPD", ""};
   std::string known;
   for (const Reader* reader : options.known)
     known += known.empty() ? reader->name : std::string(", ") + reader->name;

@@ -200,5 +200,19 @@ TEST(ForeignInput, AKnownFormatIsRefusedWithTheCommandThatReadsIt) {
   }
 }
 
+TEST(ForeignInput, ATraceIsNoLibraryLogAndNoDatabaseIsOfUnknownFormat) {
+  const test::TempFolder t;
+  const std::string trace = t.write("t.json", R"({"traceEvents": []})");
+  const auto log = test::run_binary({"library-trace", trace, "-o", t.path("lt.csv")});
+  EXPECT_EQ(log.code, 3);
+  EXPECT_NE(log.err.find("a trace, not the log of a library"), std::string::npos) << log.err;
+  const std::string database =
+      t.write("x.db", std::string("SQLite format 3\0", 16) + std::string(84, '\0'));
+  const auto info = test::run_binary({"info", database});
+  EXPECT_EQ(info.code, 3);
+  EXPECT_NE(info.err.find("an SQLite database without readable tables"), std::string::npos)
+      << info.err;
+}
+
 } // namespace
 } // namespace rankscope
