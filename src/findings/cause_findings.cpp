@@ -291,7 +291,7 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
                ? (facts.stacks
                       ? "No frame covers half of it"
                       : "Without Python stacks the function is unknown: record with_stack=True")
-               : "No launch, copy or wait for the GPU in this time";
+               : "In this time, it launches no recorded GPU work and does not wait for the GPU";
   case CauseRule::kCollection:
     return c.confidence == Confidence::kHint ? "Similar lengths at changing places, as of garbage "
                                                "collection; a guess, because the "

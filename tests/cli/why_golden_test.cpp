@@ -2,6 +2,7 @@
 // against its trace. RANKSCOPE_REBASE=1 writes the pages again; differences must then be read and
 // checked.
 #include "golden/golden_data.h"
+#include "job_answers.h"
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 struct ExpectedPage {
   const char* name; ///< name of the text in tests/data/why
   const char* path; ///< path below the reference data; "causes/...": below tests/data
+  int code = 0;     ///< 4: some ranks of the run are missing
 };
 
 class WhyPages : public testing::TestWithParam<ExpectedPage> {
@@ -64,11 +66,28 @@ TEST_P(WhyPages, AreAsExpected) {
     GTEST_SKIP() << golden::kAbsent;
   const test::RunResult run =
       test::run_binary({"why", trace, "--no-cache", "--width", "100", "--color", "never"});
-  ASSERT_TRUE(run.code == 0 || run.code == 4) << run.err; // 4: some ranks of the run are missing
+  ASSERT_EQ(run.code, GetParam().code) << run.err;
   const fs::path page = golden::tree_root() / "why" / (std::string(GetParam().name) + ".txt");
   if (std::getenv("RANKSCOPE_REBASE") != nullptr)
     std::ofstream(page) << below_title(run.out);
   EXPECT_EQ(below_title(run.out), golden::unpacked(page.string())) << page;
+}
+
+// The replay of the unchanged graph equals the trace to 0 ns, and the pieces of the critical path
+// sum to the time of a step.
+TEST_P(WhyPages, TheGraphIsExact) {
+  const std::string trace = input();
+  if (trace.empty())
+    GTEST_SKIP() << golden::kAbsent;
+  for (const char* edit : {"kernels x 1", "delays x 1"}) {
+    const test::JobAnswer same("whatif", {trace, "--edit", edit}, GetParam().code);
+    EXPECT_EQ(same.number("changes", 0, "change_ms"), 0) << edit;
+  }
+  const test::JobAnswer why("why", {trace}, GetParam().code);
+  double sum_ms = 0;
+  for (std::size_t row = 0; row < why.rows("critical_path"); ++row)
+    sum_ms += why.number("critical_path", row, "ms");
+  EXPECT_NEAR(sum_ms, why.number("why_run", 0, "step_ms"), 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -88,13 +107,20 @@ INSTANTIATE_TEST_SUITE_P(
         ExpectedPage{"ns_resolution", "hta/ns_resolution.json.gz"},
         ExpectedPage{"sampled_rank_0", "hta/sampled_rank-0.json.gz"},
         ExpectedPage{"sampled_rank_1", "hta/sampled_rank-1.json.gz"},
-        ExpectedPage{"sampled_ranks", "hta/sampled_rank-*"},
+        ExpectedPage{"sampled_ranks", "hta/sampled_rank-*", 4},
         ExpectedPage{"dlrm", "dlrm/dlrm_kineto.tar.gz"},
         ExpectedPage{"mi210_gpu_only", "mi210/gpu_only_trace/gpu_only_trace.json.gz"},
         ExpectedPage{"sglang",
                      "inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz"},
         ExpectedPage{"vllm", "inference/vllm_decode_full/graph_execution.json.gz"},
-        ExpectedPage{"base", "causes/base.json.zst"},
+        ExpectedPage{"vllm_capture", "inference/vllm_decode_full/capture_traces/"
+                                     "graph_capture_rank_0.1773709742341309550.pt.trace.json.gz"},
+        ExpectedPage{"rocprof_908", "rocprof/908_results.json.gz"},
+        ExpectedPage{"rpd_matmul", "formats/rpd/matmul_result.rpd"},
+        ExpectedPage{"rpd_mytrace", "formats/rpd/mytrace.rpd.gz"},
+        ExpectedPage{"rocpd", "formats/rocpd/synthetic_3.0.db"},
+        ExpectedPage{"profiles", "batch/profiles", 4}, ExpectedPage{"synth_amd", "synth/amd"},
+        ExpectedPage{"synth_nv", "synth/nv"}, ExpectedPage{"base", "causes/base.json.zst"},
         ExpectedPage{"host_stall", "causes/host_stall.json.zst"},
         ExpectedPage{"loader", "causes/loader.json.zst"},
         ExpectedPage{"readback", "causes/readback.json.zst"},
