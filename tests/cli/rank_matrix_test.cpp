@@ -5,6 +5,7 @@
 #include "sanitized.h"
 #include "temp_folder.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -198,28 +199,48 @@ TEST(RankMatrixLarge, WhoIsNamed) {
   expect_matrix(sizes, {1, 2, 3, 5});
 }
 
-/// Returns in how many of `runs` runs only rank 3 is named, which is slower by 10 %.
-int runs_that_name_it(int ranks, int steps, int runs) {
-  const Names third = {"3"};
-  const RankScenario slow{"", {"--straggler", "none", "--throttle", "3:1.1"}, third, third, {}};
+/// Returns in how many of `runs` runs `top` names the slow ranks of the scenario, and no others.
+int runs_that_name(const RankScenario& scenario, int ranks, int steps, int runs) {
   int out = 0;
   for (int seed = 1; seed <= runs; ++seed)
-    out += MatrixCell(slow, ranks, steps, seed).top().slow == slow.slow ? 1 : 0;
-  fmt::print("{} ranks, {} steps: rank 3, slower by 10 %, is named in {} of {} runs\n", ranks,
-             steps, out, runs);
+    out += MatrixCell(scenario, ranks, steps, seed).top().slow == scenario.slow ? 1 : 0;
+  fmt::print("{} ranks, {} steps, {}: right in {} of {} runs\n", ranks, steps, scenario.name, out,
+             runs);
   return out;
 }
+const RankScenario& scenario_of(std::string_view name) {
+  static const std::vector<RankScenario> all = rank_scenarios();
+  return *std::ranges::find(all, name, &RankScenario::name);
+}
+/// One or two of at least eight ranks are slower by a tenth.
+const RankScenario kThird{"rank 3", {"--straggler", "none", "--throttle", "3:1.1"}, {"3"}, {}, {}};
+const RankScenario kTwoOfEight{
+    "ranks 3 and 5", {"--straggler", "5", "--throttle", "3:1.1"}, {"3", "5"}, {}, {}};
 
 TEST(RankMatrix, ARankSlowerByATenthIsNamedFromTwoStepsOn) {
   const int runs = test::sanitized_program() ? 1 : 20;
-  EXPECT_GE(runs_that_name_it(8, 2, runs), runs - 1);
+  EXPECT_GE(runs_that_name(kThird, 8, 2, runs), runs - 1);
 }
 
-TEST(RankMatrixLarge, ARankSlowerByATenthIsNamedIn95Of100Runs) {
+TEST(RankMatrixLarge, RanksSlowerByATenthAreNamedIn95Of100Runs) {
   const int runs = test::sanitized_program() ? 2 : 100;
-  for (const int ranks : {8, 16, 64})
-    for (const int steps : {2, 3})
-      EXPECT_GE(runs_that_name_it(ranks, steps, runs), 95 * runs / 100) << ranks << " " << steps;
+  for (const int steps : {2, 3}) {
+    for (const int ranks : {8, 16, 64})
+      for (const RankScenario& scenario : {kThird, kTwoOfEight})
+        EXPECT_GE(runs_that_name(scenario, ranks, steps, runs), 95 * runs / 100)
+            << ranks << " " << steps;
+    EXPECT_GE(runs_that_name(scenario_of("a node"), 64, steps, runs), 95 * runs / 100) << steps;
+  }
+}
+
+TEST(RankMatrixLarge, WithoutASlowRankNoneIsNamed) {
+  const int runs = test::sanitized_program() ? 1 : 20;
+  for (const int ranks : {8, 64, 256}) {
+    int right = 0;
+    for (const int steps : {1, 2, 3, 5})
+      right += runs_that_name(scenario_of("nothing"), ranks, steps, runs);
+    EXPECT_GE(right, 4 * runs - 4 * runs / 10) << ranks; // of 80 runs: 8, where 4 are expected
+  }
 }
 
 } // namespace
