@@ -9,11 +9,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
 
-sections=(slow browser office cluster sanitized-slow leaks fuzz-1 fuzz-2 fuzz-3 fuzz-4 mutate ranks growth
+sections=(slow why browser office cluster sanitized-slow leaks fuzz-1 fuzz-2 fuzz-3 fuzz-4 mutate ranks growth
   plain coverage bare packages python torch bench)
 about() {
   case $1 in
   slow) echo "the tests labelled slow, on the release build" ;;
+  why) echo "the causes that \`rankscope why\` names, with 100 seeds" ;;
   browser) echo "pages in Chromium, with a user's clicks" ;;
   office) echo "workbooks in LibreOffice" ;;
   cluster) echo "jobs of Slurm, Open MPI and MPICH" ;;
@@ -50,6 +51,11 @@ labelled() { # labelled LABEL: runs the tests with this label on the release bui
 }
 run_section() {
   case $1 in
+  why)
+    release
+    RANKSCOPE_SEEDS=100 ctest --preset release -j "$jobs" -R 'WhyMatrix' --timeout 3600 --verbose |
+      grep -E ' runs|seed |taken for|wrong|Passed|Failed|tests passed' # the rows of the tables
+    ;;
   slow | office) ./scripts/install_deps.sh all && labelled "$1" ;;
   browser | cluster) ./scripts/install_deps.sh all && jobs=1 labelled "$1" ;;
   sanitized-slow)

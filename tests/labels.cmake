@@ -19,7 +19,7 @@ set(label_slow
   "app/Watch[.]QuietJobsHaveNoAlarmAndAStragglerIsTold"
   "property/ExtremeTimes[.]WhatDoesNotFitIsCountedAndNothingIsNegative"
   "cli/(Bombs|RankMatrixLarge|LittleMemory|OutputsThatAreInputs)[.]" "cli/Partial[.](RunsAreComparedAsByOneProcess|ASweepIsAnalysedAsByOneProcess|RealRunsToo)"
-  "cli/Tutorial[.]" "cli/List/RankCommands[.]" "cli/(WhyOfManyRuns|WhyMatrix)[.]" "cli/Export[.]TheDatasetIsReadBackAsItIsInTheTraces"
+  "cli/Tutorial[.]" "cli/List/RankCommands[.]" "cli/(WhyOfManyRuns|WhyMatrix)[.]" "cli/EveryCause/WhyMatrixRow[.]" "cli/Export[.]TheDatasetIsReadBackAsItIsInTheTraces"
   "cli/Page[.]OfASweepIsTheSameFromTracesAndFromWhatAnalyzeLeft"
   "cli/Analyze[.]ARerunRedoesOnlyWhatChanged" "faults/FaultyRun[.]")
 set(label_sanitized-slow

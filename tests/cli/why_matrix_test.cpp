@@ -5,12 +5,14 @@
 #include "temp_folder.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace rankscope {
@@ -23,6 +25,7 @@ struct NamedCause {
   double gain_ms = 0;
   bool at_most = false;
   std::string confidence;
+  std::optional<test::NamedGain> gain; ///< if it has an interval
 };
 struct WhyAnswer {
   double step_ms = 0, after_ms = 0;
@@ -38,11 +41,17 @@ WhyAnswer ask(const std::string& path) {
   WhyAnswer out;
   out.step_ms = answer.number("why_run", 0, "step_ms");
   out.after_ms = answer.number("why_run", 0, "after_ms");
-  for (std::size_t k = 0; k < answer.rows("causes"); ++k)
-    out.causes.push_back({answer.text("causes", k, "rule"), answer.text("causes", k, "ranks"),
-                          answer.number("causes", k, "gain_ms"),
-                          answer.text("causes", k, "gain_kind") == "at most",
-                          answer.text("causes", k, "confidence")});
+  for (std::size_t k = 0; k < answer.rows("causes"); ++k) {
+    NamedCause cause;
+    cause.rule = answer.text("causes", k, "rule");
+    cause.ranks = answer.text("causes", k, "ranks");
+    cause.gain_ms = answer.number("causes", k, "gain_ms");
+    cause.at_most = answer.text("causes", k, "gain_kind") == "at most";
+    cause.confidence = answer.text("causes", k, "confidence");
+    if (!answer.cell("causes", k, "gain_low_ms").is_null())
+      cause.gain = test::named_gain(answer, k);
+    out.causes.push_back(std::move(cause));
+  }
   return out;
 }
 
@@ -73,6 +82,7 @@ const std::vector<Injected>& injected() {
       {"allocator", "alloc:ms=15,count=4", kAll},
       {"pinning", "pin:ms=3", kAll},
       {"read-back", "item:count=40", kAll},
+      {"exposed-copy", "input:mb=64", kAll},
       {"stream-wait", "side:ms=0.5,count=8", kAll},
       {"pageable-copy", "pageable:mb=16", kAll},
       {"blocking-launch", "launch-blocking", kAll},
@@ -110,7 +120,7 @@ const std::vector<Injected>& injected() {
 }
 
 struct MatrixRow {
-  int runs = 0, right = 0, ranks_right = 0, gain_right = 0;
+  int runs = 0, right = 0, ranks_right = 0, gain_right = 0, in_interval = 0, intervals = 0;
   std::map<std::string, int> first; ///< rule, "" = silent
 };
 
@@ -144,13 +154,26 @@ MatrixRow row_of(const Injected& injection, int seeds) {
       continue;
     ++out.right;
     out.ranks_right += first->ranks == injection.ranks ? 1 : 0;
-    out.gain_right += gain_is_right(*first, answer.step_ms - without, answer.step_ms) ? 1 : 0;
+    const double true_ms = answer.step_ms - without;
+    out.gain_right += gain_is_right(*first, true_ms, answer.step_ms) ? 1 : 0;
+    // the remedy of small-collectives leaves one of them; the true gain is that of none
+    if (first->at_most || !first->gain || first->rule == "small-collectives")
+      continue;
+    // Noise of the two runs. Some base runs have the cause too, for example one read-back per step.
+    const double uncertain_ms = 0.0005 * answer.step_ms;
+    ++out.intervals;
+    out.in_interval += first->gain->low_ms <= true_ms + uncertain_ms &&
+                               true_ms <= first->gain->high_ms + uncertain_ms
+                           ? 1
+                           : 0;
   }
   std::string first;
   for (const auto& [rule, count] : out.first)
     first += " " + (rule.empty() ? std::string("(none)") : rule) + ":" + std::to_string(count);
-  std::printf("%-28s %-16s runs %d, first%s; ranks right %d, gain right %d\n", injection.cause,
-              injection.rule, out.runs, first.c_str(), out.ranks_right, out.gain_right);
+  std::printf("%-28s %-16s runs %d, first%s; ranks right %d, gain right %d, true gain in the "
+              "interval %d of %d\n",
+              injection.cause, injection.rule, out.runs, first.c_str(), out.ranks_right,
+              out.gain_right, out.in_interval, out.intervals);
   return out;
 }
 
@@ -170,27 +193,29 @@ TEST_P(WhyInjected, IsNamedWithItsGain) {
   EXPECT_EQ(row.ranks_right, 1);
   EXPECT_EQ(row.gain_right, 1);
 }
-INSTANTIATE_TEST_SUITE_P(EveryCause, WhyInjected, ::testing::ValuesIn(causes_of_all_ranks()),
-                         [](const auto& instance) {
-                           const std::string cause = instance.param.cause;
-                           std::string name = std::string(instance.param.rule) + "_of_" +
-                                              cause.substr(0, cause.find(':'));
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
-
-TEST(WhyMatrix, TheInjectedCauseIsNamedFirst) {
-  for (const Injected& injection : injected()) {
-    const MatrixRow row = row_of(injection, test::seeds(20));
-    EXPECT_GE(row.right * 100, row.runs * 95) << injection.cause;
-    EXPECT_GE(row.ranks_right * 100, row.right * 95) << injection.cause;
-    EXPECT_GE(row.gain_right * 100, row.right * 95) << injection.cause;
-    for (const auto& [rule, count] : row.first)
-      if (rule != injection.rule && !rule.empty()) {
-        EXPECT_LE(count * 100, row.runs * 2) << injection.cause << " taken for " << rule;
-      }
-  }
+std::string name_of(const ::testing::TestParamInfo<Injected>& instance) {
+  std::string name = std::string(instance.param.rule) + "_of_" + instance.param.cause;
+  std::ranges::replace_if(
+      name, [](char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
 }
+INSTANTIATE_TEST_SUITE_P(EveryCause, WhyInjected, ::testing::ValuesIn(causes_of_all_ranks()),
+                         name_of);
+
+class WhyMatrixRow : public ::testing::TestWithParam<Injected> {};
+TEST_P(WhyMatrixRow, TheInjectedCauseIsNamedFirst) {
+  const Injected& injection = GetParam();
+  const MatrixRow row = row_of(injection, test::seeds(5));
+  EXPECT_GE(row.right * 100, row.runs * 95);
+  EXPECT_GE(row.ranks_right * 100, row.right * 95);
+  EXPECT_GE(row.gain_right * 100, row.right * 95);
+  EXPECT_GE((row.in_interval + 1) * 100, row.intervals * 90); // one miss of five is no sign
+  for (const auto& [rule, count] : row.first)
+    if (rule != injection.rule && !rule.empty()) {
+      EXPECT_LE(count * 100, row.runs * 2) << "taken for " << rule;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(EveryCause, WhyMatrixRow, ::testing::ValuesIn(injected()), name_of);
 
 /// A run that has the sign of a rule, but not its cause.
 struct CounterExample {
@@ -236,6 +261,9 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
            {"slow-format", inject("tf32")},
            {"unfused-attention", inject("pointwise")},
            {"uneven-exchange", inject("exchange:rank=6,factor=1.02")},
+           // the host waits for the GPU, but not in each launch; copies that work hides
+           {"blocking-launch", inject("item:count=40")},
+           {"exposed-copy", inject("input:mb=1")},
            // only the last of several backward passes reduces the gradients
            {"repeated-reduction", inject("accumulate:passes=3,all=0")},
            {"repeated-reduction", inject("accumulate:passes=3,update=1")},
@@ -386,6 +414,8 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
         MissingInput{"no operators", "\"cat\": \"cpu_op\"", "\"cat\": \"none\""},
         MissingInput{"no annotations", "\"cat\": \"user_annotation\", \"name\": \"enumerate",
                      "\"cat\": \"none\", \"name\": \"enumerate"},
+        MissingInput{"no stacks", "\"cat\": \"python_function\"", "\"cat\": \"none\""},
+        MissingInput{"no launches", "\"cat\": \"cuda_runtime\"", "\"cat\": \"none\""},
         MissingInput{"one rank", "", "", true}}) {
     const auto ask_without = [&](int seed, const Arguments& causes) {
       const std::string run = generate(folder, 300 + seed, causes);
@@ -395,7 +425,7 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
     };
     int runs = 0, named = 0, silent = 0, of_base = 0, wrong = 0;
     for (const Injected& injection : injected())
-      for (int seed = 1; seed <= 10; ++seed) {
+      for (int seed = 1; seed <= std::min(20, test::seeds(3)); ++seed) {
         Arguments causes = bases({&injection});
         const WhyAnswer base = causes.empty() ? WhyAnswer{} : ask_without(seed, causes);
         causes.emplace_back(injection.cause);
@@ -431,18 +461,19 @@ TEST(WhyMatrix, NoiseIsNoCause) {
   for (const char* noise : {"iid:0.02", "common:0.02", "ar1:0.02", "ar1c:0.02", "heavy:0.02",
                             "heavyc:0.02", "outlier:0.02", "bimodal:0.02", "hetero:0.02"})
     for (const char* steps : {"1", "2", "3", "8", "20"})
-      for (int seed = 1; seed <= test::seeds(3); ++seed) {
-        const std::string run = folder.path("run");
-        test::write_run(run, static_cast<std::uint64_t>(1000 + seed), noise, {}, "8", steps);
-        ++runs;
-        for (const NamedCause& cause : ask(run).causes)
-          if (allowed.count(cause.rule) == 0) {
-            ++named;
-            std::printf("%s, %s steps, seed %d: %s (%s) %.2f ms\n", noise, steps, seed,
-                        cause.rule.c_str(), cause.ranks.c_str(), cause.gain_ms);
-            break;
-          }
-      }
+      for (const char* ranks : {"1", "8"})
+        for (int seed = 1; seed <= std::min(20, test::seeds(3)); ++seed) {
+          const std::string run = folder.path("run");
+          test::write_run(run, static_cast<std::uint64_t>(1000 + seed), noise, {}, ranks, steps);
+          ++runs;
+          for (const NamedCause& cause : ask(run).causes)
+            if (allowed.count(cause.rule) == 0) {
+              ++named;
+              std::printf("%s, %s ranks, %s steps, seed %d: %s (%s) %.2f ms\n", noise, ranks, steps,
+                          seed, cause.rule.c_str(), cause.ranks.c_str(), cause.gain_ms);
+              break;
+            }
+        }
   std::printf("noise without a cause: %d runs, a cause named in %d\n", runs, named);
   EXPECT_LE(named * 100, runs * 3);
 }
