@@ -9,6 +9,7 @@
 #include "findings/rank_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -18,18 +19,9 @@ constexpr std::size_t kMostSlowGroups = 4; ///< maximum number of slow groups wi
 constexpr std::size_t kMostClocks = 8;     ///< maximum number of clocks in the text; the sheet
                                            ///< contains all
 
-/// Returns the number of profiler steps in the traces; 0: fewer than two.
-std::size_t steps_of(const CollectiveFacts& facts) {
-  std::size_t out = 0;
-  for (const Straggler& s : facts.stragglers)
-    out = std::max(out, s.late_us.size());
-  return out > 1 ? out : 0;
-}
-
-void add_slow_links(const CollectiveFacts& facts, std::span<const SlowGroup> found,
-                    std::vector<Finding>& out) {
+void add_slow_links(std::span<const SlowGroup> found, std::vector<Finding>& out) {
   for (std::size_t i = 0; i < std::min(found.size(), kMostSlowGroups); ++i)
-    out.push_back(slow_link_finding(found[i], steps_of(facts)));
+    out.push_back(slow_link_finding(found[i]));
   if (found.size() <= kMostSlowGroups)
     return;
   const std::size_t more = found.size() - kMostSlowGroups;
@@ -153,13 +145,16 @@ void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
 
 } // namespace
 
-Finding slow_link_finding(const SlowGroup& g, std::size_t steps) {
+Finding slow_link_finding(const SlowGroup& g) {
   std::string ranks = g.row->group_ranks;
   std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
   Finding out = finding_of(rules::slow_link, "group", g.row->group);
   out.value = g.bus_gbps;
   out.unit = Unit::kGBps;
-  if (steps > 0)
+  out.low = g.bus_gbps * std::exp(-g.log_half_width);
+  out.high = g.bus_gbps * std::exp(g.log_half_width);
+  out.steps = g.steps;
+  if (const std::size_t steps = g.row->step_bus_gbps.size(); steps > 1)
     out.cost_ms =
         g.row->total_latency_ms * (1 - g.bus_gbps / g.usual_gbps) / static_cast<double>(steps);
   set_headline(out, fmt::format("Ranks {}: {} reaches {} GB/s, {:.0f} % below the other groups",
@@ -176,7 +171,7 @@ Finding slow_link_finding(const SlowGroup& g, std::size_t steps) {
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   const std::vector<SlowGroup> links = slow_groups(facts.summary);
   std::vector<Finding> out = late_rank_findings(late_ranks(facts), facts.per_node, links);
-  add_slow_links(facts, links, out);
+  add_slow_links(links, out);
   add_most_exposed(facts, out);
   add_slow_collective(facts.totals.slow, out);
   add_incomplete(facts, out);

@@ -15,9 +15,8 @@ namespace rankscope {
 /// time, and data that are missing in the values.
 [[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
 
-/// Returns the finding about a slow link between the members of a group. `steps`: number of steps
-/// in the traces; 0: fewer than two.
-[[nodiscard]] Finding slow_link_finding(const SlowGroup& group, std::size_t steps);
+/// Returns the finding about a slow link between the members of a group.
+[[nodiscard]] Finding slow_link_finding(const SlowGroup& group);
 
 /// Returns collective_tables(), with the findings before them.
 [[nodiscard]] Report collective_report(const CollectiveFacts& facts,

@@ -303,8 +303,7 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
 
 /// For each link that is slow in most configurations, adds one finding with the values of the
 /// configuration in which it is slowest.
-void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
-                     std::vector<Finding>& out) {
+void add_sweep_links(const SweepFacts& facts, std::vector<Finding>& out) {
   struct SweepLink {
     SlowGroup group;
     const ConfigurationCollectives* collectives = nullptr;
@@ -324,12 +323,7 @@ void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
     if (link.configurations * 2 <= facts.collectives.size() || named++ >= kMostLinks)
       continue;
     const std::string& label = link.collectives->configuration.label;
-    const auto found = std::ranges::find_if(sweep.groups, [&](const ConfigurationRanks& group) {
-      return group.configuration.label == label;
-    });
-    Finding f = slow_link_finding(link.group, found == sweep.groups.end()
-                                                  ? 0
-                                                  : step_means_ms(*found, TimeKind::kTotal).size());
+    Finding f = slow_link_finding(link.group);
     if (facts.collectives.size() > 1)
       f.evidence += fmt::format("; in {} of {} configurations, most with {}", link.configurations,
                                 facts.collectives.size(), brief(label, kHeadlineWidth));
@@ -526,7 +520,7 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
   const std::int64_t per_node = facts.collectives.empty() ? 0 : facts.collectives.front().per_node;
   for (Finding& f : slow_rank_findings(judgement.slow, {}, per_node))
     out.push_back(std::move(f));
-  add_sweep_links(facts, judgement, out);
+  add_sweep_links(facts, out);
   add_graphs(facts.records, several, out);
   if (judgement.comm && judgement.comm->others.back().mean_ms > 0) // else: no communication
     out.push_back(ranking_finding(rules::least_exposed, *judgement.comm, names,

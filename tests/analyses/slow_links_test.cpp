@@ -1,6 +1,7 @@
 // Tests which process groups are called slow, from handmade bandwidths.
 #include "analyses/collectives/slow_links.h"
 
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -67,6 +68,24 @@ TEST(SlowLinks, ThreeGroupsAreEnough) {
     EXPECT_EQ(slow[0].others, groups - 1);
     EXPECT_TRUE(untested_links(rows).empty()) << groups;
   }
+}
+
+// With 9 to 31 groups, or without steps, the test has one sample per group.
+TEST(SlowLinks, OnlyATestOverStepsHasSteps) {
+  const auto steps_of = [](std::size_t groups, std::int64_t steps) {
+    std::vector<double> gbps(groups, 213);
+    gbps[1] = 71;
+    const std::vector<SyncSummary> rows = pairs(gbps, steps);
+    const std::vector<SlowGroup> slow = slow_groups(rows);
+    EXPECT_EQ(slow.size(), 1U) << groups;
+    EXPECT_GT(slow.at(0).log_half_width, 0) << groups;
+    EXPECT_LT(71 * std::exp(slow.at(0).log_half_width), 213) << groups;
+    return slow.at(0).steps;
+  };
+  EXPECT_EQ(steps_of(4, 8), 8U);
+  EXPECT_EQ(steps_of(12, 8), 0U);
+  EXPECT_EQ(steps_of(40, 8), 8U);
+  EXPECT_EQ(steps_of(40, 0), 0U);
 }
 
 TEST(SlowLinks, OfTwoGroupsNoneIsTheUsualOne) {

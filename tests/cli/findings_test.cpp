@@ -97,9 +97,11 @@ std::size_t expect_equal_where_shared(const std::map<std::string, Record>& a,
 
 class FindingsOfCommands : public ::testing::Test {
 protected:
-  /// `least`: minimum number of findings that top and analyze have in common.
-  void check(const std::string& run, std::size_t least, bool has_collectives) {
-    const auto top = by_key(records_of({"--json", "top", run, "-q"}, "findings"), "top");
+  /// Expects equal findings of all commands, and returns those of top. `least`: minimum number of
+  /// findings that top and analyze have in common.
+  std::map<std::string, Record> check(const std::string& run, std::size_t least,
+                                      bool has_collectives) {
+    auto top = by_key(records_of({"--json", "top", run, "-q"}, "findings"), "top");
     const auto analyze =
         by_key(records_of({"--json", "analyze", run, "-o", folder_.path("out"), "--no-merge",
                            "--no-plots", "--no-individual-reports", "--force", "-q"},
@@ -117,7 +119,7 @@ protected:
                 collectives.size());
     }
     if (test::kThreadSanitized || !DuckDbLibrary::get())
-      return;
+      return top;
     std::vector<Record> rows =
         records_of({"--json", "query", "SELECT * FROM findings", run, "-q"}, "result");
     for (Record& r : rows) {
@@ -126,6 +128,7 @@ protected:
     }
     const auto sql = by_key(rows, "query");
     EXPECT_EQ(expect_equal_where_shared(top, sql, "top and query of " + run), top.size());
+    return top;
   }
 
   test::TempFolder folder_;
@@ -151,6 +154,25 @@ TEST_F(FindingsOfCommands, AreEqualForASlowNode) {
   o.throttle_factor = 1.1;
   ASSERT_TRUE(synth::generate(o, folder_.path("node"), 2, nullptr));
   check(test::config_folder(folder_.path("node")) + "/torch_profiler", 1, true);
+}
+
+// Only three of four steps have a total time, but all four have collectives.
+TEST_F(FindingsOfCommands, AreEqualForASlowLink) {
+  synth::Options o = test::small_sweep();
+  o.ranks = 6;
+  o.steps = 4;
+  o.process_groups = 2;
+  o.slow_links = {{4, 5, 2}};
+  ASSERT_TRUE(synth::generate(o, folder_.path("link"), 2, nullptr));
+  const auto top = check(test::config_folder(folder_.path("link")) + "/torch_profiler", 2, true);
+  const auto link = std::ranges::find_if(
+      top, [](const auto& finding) { return finding.first.starts_with(R"("slow-link" "group")"); });
+  ASSERT_NE(link, top.end());
+  const auto number = [&link](const char* field) { return std::stod(link->second.at(field)); };
+  EXPECT_EQ(link->second.at("steps"), "4");
+  EXPECT_LT(number("low"), number("value"));
+  EXPECT_LT(number("value"), number("high"));
+  EXPECT_GT(number("cost_ms"), 0);
 }
 
 TEST_F(FindingsOfCommands, OfASweepAreEqualInAnalyzeAndQuery) {

@@ -6,6 +6,7 @@
 #include "base/display_text.h"
 #include "findings/rules.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -107,6 +108,20 @@ TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
     EXPECT_EQ(rules_seen.count(std::string(rule.id)), 1U) << rule.id;
   for (const Finding& f : findings)
     EXPECT_EQ(f.place.has_value(), f.rule == rules::slow_collective.id) << f.headline;
+}
+
+TEST(CollectiveFindings, ASlowLinkHasAnIntervalAndACostPerStep) {
+  SyncSummary row;
+  row.total_latency_ms = 24;
+  row.step_bus_gbps = {{1, 98}, {2, 100}, {3, 102}};
+  const Finding link = slow_link_finding({&row, 100, 200, 7, std::log(1.25), 3});
+  EXPECT_EQ(link.value, 100);
+  EXPECT_NEAR(*link.low, 80, 1e-9);
+  EXPECT_NEAR(*link.high, 125, 1e-9);
+  EXPECT_EQ(link.steps, 3U);
+  EXPECT_EQ(link.cost_ms, 4); // half of the time, in three steps
+  row.step_bus_gbps.resize(1);
+  EXPECT_FALSE(slow_link_finding({&row, 100, 200, 7, 0.1, 0}).cost_ms);
 }
 
 TEST(CollectiveFindings, TracesAreAskedForOnlyWhereTracesAreMissing) {

@@ -124,8 +124,9 @@ void add_slow_groups(const LinkSamples& samples, double usual_spread, std::vecto
       bandwidths.push_back(row->bus_gbps.mean);
     const MedianOfOthers usual(bandwidths);
     for (std::size_t g = 0; g < tests[i].ranks.size(); ++g)
-      if (tests[i].ranks[g].significant)
-        out.push_back({groups[g], bandwidths[g], usual.without(bandwidths[g]), groups.size() - 1});
+      if (const RankExcess& excess = tests[i].ranks[g]; excess.significant)
+        out.push_back({groups[g], bandwidths[g], usual.without(bandwidths[g]), groups.size() - 1,
+                       excess.half_width, tests[i].steps > 1 ? tests[i].steps : 0});
   }
 }
 

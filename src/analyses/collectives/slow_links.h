@@ -17,6 +17,11 @@ struct SlowGroup {
   double bus_gbps = 0;    ///< mean of the group's collectives
   double usual_gbps = 0;  ///< median of the other groups
   std::size_t others = 0; ///< number of other groups
+  /// Half width of the interval of the logarithm of `bus_gbps`: 95 % for all groups tested
+  /// together.
+  double log_half_width = 0;
+  std::size_t steps = 0; ///< profiler steps that are samples of the test; 0: it has one sample per
+                         ///< group
 
   [[nodiscard]] double percent_below() const { return (1 - bus_gbps / usual_gbps) * 100; }
 };
