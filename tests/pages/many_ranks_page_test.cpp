@@ -84,6 +84,19 @@ std::set<std::size_t> shown_in(const std::string& blob) {
   return out;
 }
 
+// The places of slow ranks are those among the shown ranks.
+TEST(ManyRanksPage, OnlySlowRanksAreMarked) {
+  test::ReadBlob blob;
+  test::read(page_of(10'000), blob);
+  const simdjson::dom::element steps = blob.json["steps"];
+  const std::vector<std::int64_t> slow = numbers(blob, steps["slow"]);
+  ASSERT_EQ(slow.size(), 1U);
+  std::size_t place = 0;
+  for (const std::size_t rank : shown_in(page_of(10'000)))
+    place += rank < kSlow ? 1 : 0;
+  EXPECT_EQ(slow[0], static_cast<std::int64_t>(place));
+}
+
 // A rank without GPU work has no times: the other ranks are not moved.
 TEST(ManyRanksPage, ARankWithoutWorkMovesNoOther) {
   TopFacts top;

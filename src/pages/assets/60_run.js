@@ -396,14 +396,6 @@
     }
     let medians = []; // median of each step over the ranks
     const relative = (r, s) => 100 * (at(r, s) / medians[s] - 1);
-    // an outlier: further from the median rank than 5 robust deviations and than 0.5 %
-    const outliers = () => {
-      const excess = [...ranks.keys()].map((r) => median([...numbers.keys()].map((s) => relative(r, s))));
-      const middle = median(excess);
-      const spread = median(excess.map((v) => Math.abs(v - middle))) * 1.4826;
-      return [...ranks.keys()].filter((r) => Math.abs(excess[r] - middle) > Math.max(5 * spread, 0.5))
-        .sort((a, b) => Math.abs(excess[b] - middle) - Math.abs(excess[a] - middle)).map((r) => ({ r, excess: excess[r] }));
-    };
     // rows of the chart: ranks in ascending order, or by descending excess
     let byExcess = false;
     let rows = [];
@@ -412,19 +404,10 @@
       const size = (r) => Number.isFinite(excess[r]) ? Math.abs(excess[r]) : -1;
       return byExcess ? [...ranks.keys()].sort((a, b) => size(b) - size(a) || a - b) : [...ranks.keys()];
     };
-    const kNamed = 8;
-    const named = RS.el("p", { class: "note", id: "outlier-ranks" });
-    const name = (odd) => {
-      const texts = odd.slice(0, kNamed).map((o) => `rank ${ranks[o.r]} ${RS.signed(o.excess, " %")}`);
-      if (odd.length > kNamed) texts.push(`${odd.length - kNamed} more`);
-      named.textContent = odd.length ? `Outliers (red: slower, green: faster): ${texts.join(", ")}.` : "No rank is an outlier.";
-    };
+    const slow = RS.array(data.steps.slow);
     chart = RS.chart(() => {
       medians = [...numbers.keys()].map((s) => median([...ranks.keys()].map((k) => at(k, s))));
-      const odd = outliers();
-      name(odd);
       rows = order();
-      const rowOf = new Map(rows.map((r, row) => [r, row]));
       const cells = [];
       for (let row = 0; row < rows.length; row++) for (let s = 0; s < numbers.length; s++) { const v = relative(rows[row], s); if (Number.isFinite(v)) cells.push([s, row, v]); }
       const sizes = cells.map((c) => Math.abs(c[2])).sort((a, b) => a - b);
@@ -436,12 +419,12 @@
         visualMap: { seriesIndex: 0, min: -most, max: most, calculable: false, right: 0, top: "middle", itemHeight: 120, dimension: 2, textStyle: { color: RS.colour("fg") }, text: [`+${RS.num(most)} %`, `\u2212${RS.num(most)} %`],
           inRange: { color: [RS.colour("compute"), RS.colour("panel"), RS.colour("exposed")] } },
         series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: RS.colour("bg"), borderWidth: ranks.length > 40 || numbers.length > 80 ? 0 : 1 } },
-          { type: "custom", z: 3, data: odd.flatMap((o) => [...numbers.keys()].map((s) => [s, rowOf.get(o.r), relative(o.r, s)]).filter((c) => Number.isFinite(c[2]))), encode: { x: 0, y: 1 },
+          { type: "custom", z: 3, silent: true, data: Array.from(slow, (r) => [0, rows.indexOf(r)]), encode: { x: 0, y: 1 },
             renderItem: (_, api) => {
-              const [x, y] = api.coord([api.value(0), api.value(1)]);
+              const [x, y] = api.coord([0, api.value(1)]);
               const [wide, high] = api.size([1, 1]);
               const tall = Math.max(3, high);
-              return { type: "rect", shape: { x: x - wide / 2, y: y - tall / 2, width: wide, height: tall }, style: { fill: RS.colour(api.value(2) > 0 ? "bad" : "good") } };
+              return { type: "rect", shape: { x: x - wide / 2, y: y - tall / 2, width: wide * numbers.length, height: tall }, style: { fill: "none", stroke: RS.colour("bad"), lineWidth: 2 } };
             } }],
       };
     }, {
@@ -449,9 +432,14 @@
       tip: (p) => RS.rows(`rank ${ranks[rows[p.value[1]]]}, step ${numbers[p.value[0]]}`, [["time", `${RS.num(at(rows[p.value[1]], p.value[0]), 4)} ms`], ["against the step's median", RS.signed(p.value[2], " %")]]),
       onClick: (p) => showStep(data, numbers[p.value[0]], ranks[rows[p.value[1]]]),
     });
-    RS.section("steps", "Ranks and steps", "A cell compares the time of a rank's step with the median of all ranks in that step. Blue: shorter. Orange: longer. A striking row points to one rank, a striking column to one step of all ranks. A click shows it in the timeline.",
+    RS.section("steps", "Ranks and steps", "A cell compares the time of a rank's step with the median of all ranks in that step. Blue: shorter. Orange: longer. A striking row points to one rank, a striking column to one step of all ranks. Frame: a rank that computes significantly longer than its peers. A click shows it in the timeline.",
       [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); }),
-        RS.choice("ro", "order of the ranks", [["rank", "by rank"], ["excess", "largest difference first"]], (o) => { byExcess = o === "excess"; RS.redraw(chart); })], named, chart);
+        RS.choice("ro", "order of the ranks", [["rank", "by rank"], ["excess", "largest difference first"]], (o) => { byExcess = o === "excess"; RS.redraw(chart); })], headlines(data, "slow-ranks", ["slow-rank", "no-slow-rank"]), chart);
+  }
+
+  /** Returns a line with the headlines of the findings that have one of these rules. */
+  function headlines(data, id, rules) {
+    return el("p", { class: "note", id }, data.findings.filter((f) => rules.includes(f.rule)).map((f) => `${f.headline}.`).join(" "));
   }
 
   function showStep(data, number, rank) {
@@ -515,9 +503,8 @@
   function skewSection(data) {
     const rows = (data.skew || []).filter((s) => s.late_us !== null && s.late_us !== undefined).sort((a, b) => b.late_us - a.late_us);
     if (rows.length < 2) return;
-    const told = (s) => s.low > 0;
-    const early = (s) => s.high < 0;
-    if (rows.length > 64) return skewHistogram(rows, told, early);
+    const named = headlines(data, "late-ranks", ["late-rank", "no-late-rank"]);
+    if (rows.length > 64) return skewHistogram(rows, named);
     const chart = RS.chart(() => ({
       grid: { left: 90, right: 24, top: 8, bottom: 44 },
       xAxis: { type: "value", name: "later than the others (\u00b5s per collective)", axisLabel: { formatter: RS.tick } },
@@ -527,52 +514,45 @@
         markLine: { symbol: "none", silent: true, data: [{ xAxis: 0 }], label: { show: false }, lineStyle: { color: RS.colour("soft"), type: "solid" } },
         renderItem: (p, api) => {
           const s = rows[p.dataIndex];
-          const colour = RS.colour(told(s) ? "exposed" : early(s) ? "accent" : "grey");
+          const colour = RS.colour(s.late ? "exposed" : "grey");
           const at = (v) => api.coord([v, api.value(1)]);
           const y = at(0)[1];
           return { type: "group", children: [{ type: "line", shape: { x1: at(s.low)[0], x2: at(s.high)[0], y1: y, y2: y }, style: { stroke: colour, lineWidth: 2 } },
-            told(s) ? { type: "polygon", shape: { points: [[at(s.late_us)[0] - 6, y], [at(s.late_us)[0], y - 6], [at(s.late_us)[0] + 6, y], [at(s.late_us)[0], y + 6]] }, style: { fill: colour } }
+            s.late ? { type: "polygon", shape: { points: [[at(s.late_us)[0] - 6, y], [at(s.late_us)[0], y - 6], [at(s.late_us)[0] + 6, y], [at(s.late_us)[0], y + 6]] }, style: { fill: colour } }
               : { type: "circle", shape: { cx: at(s.late_us)[0], cy: y, r: 5 }, style: { fill: colour } }] };
         },
       }],
     }), {
       label: "how much later each rank starts its collectives", height: Math.max(160, Math.min(900, rows.length * 22 + 64)),
       tip: (p) => { const s = rows[p.dataIndex]; return RS.rows(`rank ${s.rank}`, [["later by", `${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`], ["last to start", `${RS.percent(s.last_percent)} of ${RS.exact(s.collectives)}`],
-        ["waits for others", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "starts significantly later" : early(s) ? "starts significantly earlier" : "no significant difference"]]); },
+        ["waits for others", `${RS.num(s.wait_ms)} ms`], ["", s.late ? "significantly later" : "not significantly later"]]); },
       onClick: (p) => RS.state.set({ r: String(rows[p.dataIndex].rank) }),
     });
-    RS.section("skew", "Late ranks", "How much later a rank starts its collectives than the others, mean over the steps; intervals: 95 % over all ranks. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
+    RS.section("skew", "Late ranks", "How much later a rank starts its collectives than the others, mean over the steps; intervals: 95 % over all ranks. Orange diamond: significantly later. Grey: not significantly later.", [], named, chart);
   }
 
-  // For many ranks: a histogram of the lateness, and a list of the ranks that start significantly later.
-  function skewHistogram(rows, told, early) {
+  // For many ranks: a histogram of the lateness.
+  function skewHistogram(rows, named) {
     const kBins = 40;
-    const kNamed = 8;
     const least = rows[rows.length - 1].late_us;
     const width = (rows[0].late_us - least) / kBins || 1;
-    const bins = Array.from({ length: kBins }, (_, i) => ({ from: least + i * width, ranks: 0, late: 0, early: 0 }));
+    const bins = Array.from({ length: kBins }, (_, i) => ({ from: least + i * width, ranks: 0, late: 0 }));
     for (const s of rows) {
       const bin = bins[Math.min(kBins - 1, Math.floor((s.late_us - least) / width))];
       bin.ranks++;
-      bin.late += told(s) ? 1 : 0;
-      bin.early += early(s) ? 1 : 0;
+      bin.late += s.late ? 1 : 0;
     }
-    const late = rows.filter(told);
-    const texts = late.slice(0, kNamed).map((s) => `rank ${s.rank} by ${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`);
-    if (late.length > kNamed) texts.push(`${late.length - kNamed} more`);
-    const named = RS.el("p", { class: "note", id: "late-ranks" });
-    named.textContent = late.length ? `Significantly later: ${texts.join(", ")}.` : "No rank starts its collectives significantly later.";
     const part = (name, colour, value) => ({ name, type: "bar", stack: "ranks", barCategoryGap: "10%", barMinHeight: 4, itemStyle: { color: RS.colour(colour) }, data: bins.map(value) });
     const chart = RS.chart(() => ({
       grid: { left: 60, right: 24, top: 8, bottom: 44 },
       xAxis: { type: "category", data: bins.map((b) => RS.num(b.from + width / 2)), name: "later than the others (\u00b5s per collective)" },
       yAxis: { type: "value", name: "ranks", minInterval: 1 },
-      series: [part("no difference", "grey", (b) => b.ranks - b.late - b.early || "-"), part("earlier", "accent", (b) => b.early || "-"), part("later", "exposed", (b) => b.late || "-")],
+      series: [part("not later", "grey", (b) => b.ranks - b.late || "-"), part("later", "exposed", (b) => b.late || "-")],
     }), {
       label: "histogram: how much later ranks start their collectives", height: 240,
-      tip: (p) => { const b = bins[p.dataIndex]; return RS.rows(`${RS.num(b.from)} to ${RS.num(b.from + width)} \u00b5s`, [["ranks", b.ranks], ["significantly later", b.late], ["significantly earlier", b.early]]); },
+      tip: (p) => { const b = bins[p.dataIndex]; return RS.rows(`${RS.num(b.from)} to ${RS.num(b.from + width)} \u00b5s`, [["ranks", b.ranks], ["significantly later", b.late]]); },
     });
-    RS.section("skew", "Late ranks", "Number of ranks by how much later they start their collectives than the others, mean over the steps. Orange: significantly later (95 % over all ranks). Blue: significantly earlier.", [], named, chart);
+    RS.section("skew", "Late ranks", "Number of ranks by how much later they start their collectives than the others, mean over the steps. Orange: significantly later.", [], named, chart);
   }
 
   function groupsSection(data) {

@@ -153,6 +153,7 @@ void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& sh
       page.json.number("late_us", late->second.excess);
       page.json.number("low", late->second.excess - late->second.half_width);
       page.json.number("high", late->second.excess + late->second.half_width);
+      page.json.boolean("late", late->second.significant);
     } else {
       page.json.null("late_us");
     }

@@ -98,8 +98,9 @@ RunClock clock_of(const RunPageInput& input) {
 }
 
 /// Adds the steps of the shown ranks. There is one array per kind of time, rank by rank, with NaN
-/// for missing steps.
-void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const ShownRanks& shown) {
+/// for missing steps. "slow" has the places of the slow ranks among the shown ones.
+void add_steps(PageBlob& page, const TopFacts& top, const std::vector<RankRecord>& all,
+               const ShownRanks& shown) {
   std::vector<std::reference_wrapper<const RankRecord>> records;
   for (const std::size_t r : shown.ranks())
     records.emplace_back(all[r]);
@@ -120,6 +121,11 @@ void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const ShownRa
   for (const RankRecord& r : records)
     numbers.push_back(static_cast<double>(r.key.rank));
   page.reals("rank", numbers);
+  std::vector<std::uint32_t> slow;
+  for (std::size_t r = 0; r < shown.ranks().size(); ++r)
+    if (top.ranks[shown.ranks()[r]].slow)
+      slow.push_back(static_cast<std::uint32_t>(r));
+  page.integers("slow", slow);
   for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm,
                               TimeKind::kExposedMemcpy, TimeKind::kIdle}) {
     std::vector<double> ms(records.size() * column.size(),
@@ -213,7 +219,7 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   }
   page.json.end_list();
   add_path(page, input, clock);
-  add_steps(page, input.parts->records, shown);
+  add_steps(page, *input.top, input.parts->records, shown);
   if (alone) {
     add_details(page, input.ranks.front());
   } else {
