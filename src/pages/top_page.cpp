@@ -299,6 +299,35 @@ std::vector<CollectiveText> collective_texts(const std::vector<TopCollective>& c
   return out;
 }
 
+/// Shows the kinds of collectives with at least 1 % of the communication time.
+void communication(const TopFacts& facts, ConsolePage& page) {
+  std::vector<std::vector<PageCell>> rows;
+  bool waits = false;
+  for (const TopCommunication& c : facts.communication) {
+    if (c.percent < 1)
+      continue;
+    waits = waits || !std::isnan(c.wait_ms);
+    rows.push_back({{percent(c.percent), Ink::kPlain},
+                    {number(c.ms, 3), Ink::kPlain},
+                    {number(c.exposed_ms, 3), Ink::kPlain},
+                    {percent(c.exposed_percent), Ink::kPlain},
+                    {page.shown(c.name), Ink::kPlain},
+                    {number(c.wait_ms, 3), Ink::kPlain}});
+  }
+  if (rows.empty())
+    return;
+  page.heading("COMMUNICATION", note({"kernel durations", over_ranks(facts, "sums")}));
+  std::vector<PageColumn> columns{{"share", true, 0, 0},        {"ms", true, 0, 0},
+                                  {"exposed ms", true, 0, 2},   {"exposed", true, 0, 0},
+                                  {"collective", false, 18, 0}, {"waiting ms", true, 0, 1}};
+  if (!waits) { // the last column
+    columns.pop_back();
+    for (std::vector<PageCell>& row : rows)
+      row.pop_back();
+  }
+  page.table(columns, rows);
+}
+
 void collectives(const TopFacts& facts, ConsolePage& page) {
   if (facts.collectives.empty())
     return;
@@ -331,17 +360,7 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
       row.resize(row.size() - 2);
   }
   page.table(columns, rows);
-  for (const TopCommunication& c : facts.communication) {
-    if (c.percent < 1)
-      continue;
-    page.sentence(
-        fmt::format("{}: {} of the communication, {} of it exposed ({} ms){}", c.name,
-                    percent(c.percent), percent(c.exposed_percent), number(c.exposed_ms, 3),
-                    std::isnan(c.wait_ms)
-                        ? ""
-                        : fmt::format(", {} ms waiting for late ranks", number(c.wait_ms, 3))),
-        "  ", Ink::kFaint);
-  }
+  communication(facts, page);
 }
 
 /// Returns all ranks. If there are many, returns the marked ones, those with the highest and the

@@ -92,13 +92,14 @@
     };
     const rows = measures.map((m) => {
       const b = best(m);
-      const many = b.alike.length > 2 ? `${b.alike.length} others` : b.alike.map((c) => configs[c].label).join(", ");
+      const alike = b.alike.length > 2 ? `${b.alike.length} others` : b.alike.map((c) => configs[c].label).join(", ") || "none";
       return el("tr", {}, el("td", {}, m.label), el("td", {}, configs[b.first].label), el("td", { class: "n" }, `${RS.num(cell(m, b.first).ms, 4)} ms`),
-        el("td", { class: "sub" }, !judged(m) ? "not judged" : many ? `no significant difference from ${many}` : "significantly shorter than all others"));
+        el("td", { class: "sub" }, judged(m) ? alike : "not judged"));
     });
     RS.section("overview", "Overview", null, [], el("div", { class: "two" },
       el("div", {}, data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "No findings beyond the noise.")),
-      el("div", {}, el("h3", {}, "Shortest time per step, by measure"), el("table", { class: "shares" }, el("tbody", {}, rows)),)));
+      el("div", {}, el("h3", {}, "Shortest time per step, by measure"), el("table", { class: "shares" },
+        el("thead", {}, el("tr", {}, [["measure"], ["shortest"], ["time", "n"], ["not significantly longer", "sub"]].map(([name, kind]) => el("th", { class: kind || "" }, name)))), el("tbody", {}, rows)))));
 
     // ---- surface
     const names = [...new Set(configs.flatMap((c) => c.parameters.map((p) => p.name)))];
