@@ -111,9 +111,8 @@ Result<void> read_added_work(InjectKeys& keys, synth::Options& o, synth::AddedWo
   synth::InjectedWork cause;
   cause.cause = added;
   const bool counted = added == synth::AddedWork::kItem;
-  if (!counted) {
-    RS_TRY(cause.ms, keys.number(synth::is_in_mb(added) ? "mb" : "ms"));
-  }
+  RS_TRY(cause.ms, keys.number(synth::is_in_mb(added) ? "mb" : "ms",
+                               counted ? std::optional(0.0) : std::nullopt));
   RS_TRY(const double count, keys.number("count", counted ? std::nullopt : std::optional(1.0)));
   cause.count = static_cast<std::int64_t>(std::min(count, 1e6));
   RS_TRY(cause.rank, keys.whole_number("rank", -1));
@@ -201,7 +200,7 @@ const std::vector<InjectCause>& inject_causes() {
       {"python", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kPython>},
       {"alloc", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kAllocator>},
       {"pin", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kPinning>},
-      {"item", "count=N,rank=R", {}, inject_work<synth::AddedWork::kItem>},
+      {"item", "count=N,ms=X,rank=R", {}, inject_work<synth::AddedWork::kItem>},
       {"pageable", "mb=X,rank=R", {}, inject_work<synth::AddedWork::kPageable>},
       {"input", "mb=X,rank=R", {}, inject_work<synth::AddedWork::kInput>},
       {"pieces", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kPieces>},

@@ -68,7 +68,7 @@ inline constexpr std::size_t kAddedWorks = 14;
 }
 struct InjectedWork {
   AddedWork cause = AddedWork::kLoader;
-  double ms = 0; ///< time per occurrence, or MB (is_in_mb())
+  double ms = 0; ///< time per occurrence, or MB (is_in_mb()); of kItem, until the host wakes up
   std::int64_t count = 1;
   std::int64_t rank = -1; ///< -1: all ranks
 };

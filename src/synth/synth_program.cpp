@@ -144,7 +144,7 @@ private:
       break;
     case AddedWork::kItem:
       for (std::int64_t k = 0; k < work.count; ++k)
-        loss_item();
+        loss_item(work.ms);
       break;
     case AddedWork::kPageable: {
       constexpr double kPageableBytesPerNs = 3.5;
@@ -725,12 +725,12 @@ private:
     r_.end();
     r_.end();
   }
-  void loss_item() {
+  void loss_item(double wake_up_ms = 0) {
     const Tensor loss{{}, {}, "float"};
     r_.begin("aten::item", {loss});
     r_.begin("aten::_local_scalar_dense", {loss});
     r_.copy("Memcpy DtoH (Device -> Host)", "Memcpy DtoH (Device -> Pinned)", 4, 2400);
-    r_.synchronize();
+    r_.synchronize(static_cast<std::int32_t>(wake_up_ms * 1e6));
     r_.end();
     r_.end();
   }

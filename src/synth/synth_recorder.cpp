@@ -277,7 +277,7 @@ void Recorder::wait_for_comm(std::int32_t stream) {
           1100);
 }
 
-void Recorder::synchronize() {
+void Recorder::synchronize(std::int32_t wake_up_ns) {
   Call call;
   call.name = o_.nvidia ? "cudaStreamSynchronize" : "hipStreamSynchronize";
   call.cbid = o_.nvidia ? 131 : 199;
@@ -288,7 +288,7 @@ void Recorder::synchronize() {
   action(ActionKind::kRuntime, index, 700);
   action(ActionKind::kSync, 0, 0);
   call.end = here();
-  action(ActionKind::kReturn, index, 2100);
+  action(ActionKind::kReturn, index, 2100 + wake_up_ns);
   p_.calls.push_back(std::move(call));
 }
 

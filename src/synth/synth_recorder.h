@@ -84,7 +84,7 @@ public:
   /// Makes the compute stream wait for the earlier work on comm stream `stream`.
   void wait_for_comm(std::int32_t stream);
   /// Makes the CPU wait until every stream is empty.
-  void synchronize();
+  void synchronize(std::int32_t wake_up_ns = 0);
 
   /// Begins an injected cause: everything recorded from now on is part of it, only on `rank` (-1:
   /// on all ranks).

@@ -1,5 +1,6 @@
 // Tests that all commands show the same findings, with the same values in every field.
 #include "findings/rules.h"
+#include "job_answers.h"
 #include "run_binary.h"
 #include "small_sweep.h"
 #include "sql/duckdb_fixture.h"
@@ -232,6 +233,23 @@ TEST_F(FindingsOfCommands, HaveACostAndAPlaceWhereTheyAreKnown) {
     }
   }
   EXPECT_GT(number("exposed-communication", "cost_ms"), 0);
+}
+
+// After each value that the host reads back, it wakes up late, and the GPU is idle meanwhile.
+TEST_F(FindingsOfCommands, SynchronisationIsTheCauseOfMostIdleTime) {
+  const std::string run = folder_.path("run");
+  const auto cause_of_idle_time = [&run](const char* injected) {
+    test::write_run(run, 1, "iid:0.005", {"--inject", injected}, "2", "4");
+    for (const Record& finding : records_of({"--json", "top", run, "-q"}, "findings"))
+      if (finding.at("rule") == R"("idle-gpu")")
+        return finding.at("evidence");
+    return std::string();
+  };
+  EXPECT_NE(cause_of_idle_time("python:ms=20").find("of the idle time is host ("),
+            std::string::npos);
+  const std::string evidence = cause_of_idle_time("item:count=40,ms=0.5");
+  EXPECT_NE(evidence.find("of the idle time is synchronisation ("), std::string::npos) << evidence;
+  EXPECT_EQ(test::JobAnswer("why", {run}).text("causes", 0, "rule"), "read-back");
 }
 
 // `top` names a report of one rank: with two late ranks, of the one that the others wait for
