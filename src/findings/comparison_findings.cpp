@@ -1,5 +1,6 @@
 #include "findings/comparison_findings.h"
 
+#include "analyses/timeline/idle_causes.h"
 #include "base/display_text.h"
 #include "base/number_text.h"
 #include "findings/compose.h"
@@ -387,10 +388,23 @@ std::string part_of_difference(const Change& row) {
              : std::string();
 }
 
+/// Returns "Kernel" or "Idle time before launches".
+std::string words_of(const Change& row) {
+  const std::string what = capital(row.what);
+  if (row.what != "idle time")
+    return what;
+  const auto is = [&row](IdleCause cause) { return row.name == idle_cause_name(cause); };
+  return what + (is(IdleCause::kHost)              ? " before launches"
+                 : is(IdleCause::kSynchronisation) ? " while the host waits for the GPU"
+                 : is(IdleCause::kLaunch)          ? " between launch and start"
+                 : is(IdleCause::kQueued)          ? " with launched work"
+                                                   : "");
+}
+
 /// Sets the headline to "Kernel K" or "Idle time" and `rest`. A long name is shortened.
 void set_change_headline(Finding& out, const Change& row, const Sides& sides, std::string rest) {
   constexpr std::size_t kShortest = 16;
-  const std::string what = capital(row.what);
+  const std::string what = words_of(row);
   const bool named = row.what != "idle time" && row.what != "wait at collectives";
   const std::string& name = name_of(row.name, sides);
   const std::size_t name_width = named ? 1 + std::min(display_width(name), kShortest) : 0;

@@ -85,7 +85,7 @@ void set_split(const ExposedWaits& waits, std::size_t ranks, Finding& out) {
 }
 
 /// Returns the sums over the ranks of a field of RankRecord, by cause of idle time.
-using IdleField = std::array<std::int64_t, kIdleCauses> RankRecord::*;
+using IdleField = IdleByCause RankRecord::*;
 std::array<double, kIdleCauses> sums_by_cause(const ConfigurationRanks& ranks, IdleField field) {
   std::array<double, kIdleCauses> out{};
   for (const RankRecord* r : ranks.ranks)

@@ -491,6 +491,31 @@ TEST_F(Compare, ARankThatLostEventsIsNotCompared) {
       << both.out;
 }
 
+// Host code of 4 ms in each step is idle time before launches, and nothing else changes.
+TEST_F(Compare, IdleTimeIsDividedByItsCause) {
+  const auto run = [this](const char* name, std::vector<std::string> more) {
+    more.insert(more.begin(), {"synth", folder_.path(name), "--threads", "256", "--channels", "28",
+                               "--ranks", "2", "--layers", "2", "--steps", "8", "--straggler",
+                               "none", "--step-noise", "iid:0.002", "-q"});
+    EXPECT_EQ(run_binary(more).code, 0);
+    return folder_.path(name) + "/256thread/nccl_28channels";
+  };
+  const std::string base = run("plain", {}), test = run("host", {"--inject", "python:ms=4"});
+  const RunResult r =
+      run_binary({"compare", "--baseline", base, "--test", test, "--output", out_, "--no-plots"});
+  EXPECT_NE(r.out.find("Idle time before launches takes "), std::string::npos) << r.out;
+  const Report report = read(out_ + "/final_analysis_report.xlsx");
+  const Table* const changed = report.find("What_Changed");
+  ASSERT_NE(changed, nullptr);
+  double host_ms = 0, others_ms = 0;
+  for (std::size_t row = 0; row < changed->rows(); ++row)
+    if (changed->at(row, 0).text == "idle time" && changed->at(row, "name").text != "idle")
+      (changed->at(row, "name").text == "host" ? host_ms : others_ms) +=
+          changed->at(row, "difference (ms)").number();
+  EXPECT_NEAR(host_ms, 4, 0.4);
+  EXPECT_NEAR(others_ms, 0, 0.1);
+}
+
 // The waits and latencies of collectives are unknown if both runs lack a rank.
 TEST_F(Compare, TheLatencyOfIncompleteCollectivesIsNotCompared) {
   const std::string lost = make_run(folder_, "lost", 7, 1, {2}, 6);

@@ -36,7 +36,8 @@ TEST(OwnTimes, EachInstantCountsOnce) {
   const StepSelfTimes& first = times.steps[0];
   EXPECT_EQ(first.step, 1);
   EXPECT_EQ(first.total_ns, 30 * kUs); // 10-40
-  EXPECT_EQ(first.idle_ns, 5 * kUs);   // 30-35
+  // 30-35: the copy is launched at 31
+  EXPECT_EQ(first.idle_ns, (IdleByCause{1 * kUs, 0, 4 * kUs, 0, 0}));
   std::map<std::string, std::int64_t> self_us;
   for (const SelfTime& event : first.events)
     self_us[std::string(trace->trace.name(event.event))] = event.ns / kUs;
@@ -46,7 +47,7 @@ TEST(OwnTimes, EachInstantCountsOnce) {
                                                           {"Memcpy HtoD", 0},
                                                           {"Memcpy DtoH", 5}}));
   EXPECT_EQ(times.steps[1].total_ns, 7 * kUs);
-  EXPECT_EQ(times.steps[1].idle_ns, 0);
+  EXPECT_EQ(times.steps[1].idle_ns, IdleByCause{});
 
   const StepWork work = step_work_of(*trace, {});
   EXPECT_EQ(work.steps, (std::vector<std::int64_t>{1, 2}));
@@ -54,8 +55,44 @@ TEST(OwnTimes, EachInstantCountsOnce) {
   EXPECT_EQ(gemm.self_ns, (std::vector<std::int64_t>{10 * kUs, 7 * kUs}));
   EXPECT_EQ(gemm.launches, 1);
   EXPECT_EQ(gemm.place, 0); // the first in both steps
-  EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "idle"}).self_ns,
+  EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "host"}).self_ns,
+            (std::vector<std::int64_t>{1 * kUs, 0}));
+  EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "launch"}).self_ns,
+            (std::vector<std::int64_t>{4 * kUs, 0}));
+  EXPECT_EQ(with_joined_idle(work).work.at(kJoinedIdle).self_ns,
             (std::vector<std::int64_t>{5 * kUs, 0}));
+}
+
+// The idle time before a step has the causes of its gaps; before the first of three steps it is the
+// median of the others, with their causes.
+TEST(OwnTimes, IdleTimeBetweenStepsHasItsCauses) {
+  test::TraceBuilder t;
+  for (const int step : {0, 1, 2}) {
+    t.annotation("ProfilerStep#" + std::to_string(step), 100 * step, 100);
+    t.op("aten::mm", 100 * step + 10, 10).kernel("gemm", 100 * step + 12, 100 * step + 20, 50, 7);
+  }
+  const LoadedTrace trace = t.load();
+  const SelfTimes times = self_times_of(trace, {});
+  ASSERT_EQ(times.steps.size(), 3U);
+  for (const StepSelfTimes& step : times.steps) {
+    EXPECT_EQ(step.total_ns, 100 * kUs);
+    // 70-120: launched at 112
+    EXPECT_EQ(step.idle_ns, (IdleByCause{42 * kUs, 0, 8 * kUs, 0, 0})) << step.step;
+  }
+}
+
+// Work of another step runs in the gap of a step, so the GPU is not idle there.
+TEST(OwnTimes, TimeOfOtherStepsIsOfUnknownCause) {
+  test::TraceBuilder t;
+  t.annotation("ProfilerStep#0", 0, 100).annotation("ProfilerStep#1", 100, 100);
+  t.op("aten::mm", 1, 10).kernel("gemm", 2, 10, 10, 7);
+  t.op("aten::add", 12, 10).kernel("add", 13, 60, 10, 7);
+  t.op("aten::mul", 101, 10).kernel("mul", 102, 30, 30, 8); // clocks that do not agree
+  const LoadedTrace trace = t.load();
+  const SelfTimes times = self_times_of(trace, {});
+  ASSERT_EQ(times.steps.size(), 2U);
+  EXPECT_EQ(times.steps[0].total_ns, 60 * kUs);
+  EXPECT_EQ(times.steps[0].idle_ns[static_cast<std::size_t>(IdleCause::kUnknown)], 30 * kUs);
 }
 
 // The wait was assumed to be spread evenly over a collective that computation hides in part.

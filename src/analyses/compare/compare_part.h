@@ -21,7 +21,7 @@ struct ComparePart {
   RankCollectives collectives; ///< without rows if they are not needed
 };
 
-inline constexpr std::uint32_t kComparePartVersion = 9;
+inline constexpr std::uint32_t kComparePartVersion = 10;
 
 /// Returns a run made of these parts. The collectives of the parts are moved to `collectives`, not
 /// to the run.

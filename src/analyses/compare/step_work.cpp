@@ -145,12 +145,13 @@ StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
   out.without_steps = times.without_steps;
   Keys keys(t, t.shared(LaunchersKey{options}));
   std::vector<Work> work; // by the key's number
-  Work idle;
+  std::array<Work, kIdleCauses> idle;
   for (std::size_t s = 0; s < times.steps.size(); ++s) {
     const StepSelfTimes& step = times.steps[s];
     out.steps.push_back(step.step);
     out.total_ns.push_back(step.total_ns);
-    idle.self_ns.push_back(step.idle_ns);
+    for (std::size_t c = 0; c < kIdleCauses; ++c)
+      idle[c].self_ns.push_back(step.idle_ns[c]);
     const double last = std::max<double>(1, static_cast<double>(step.events.size()) - 1);
     for (std::size_t i = 0; i < step.events.size(); ++i) {
       const SelfTime& time = step.events[i];
@@ -185,8 +186,12 @@ StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
     sum.launches /= static_cast<double>(times.steps.size());
     out.work.emplace(key, std::move(sum));
   }
-  if (!out.steps.empty())
-    out.work.emplace(WorkKey{StepWorkKind::kIdle, {}, {}, "idle"}, std::move(idle));
+  for (std::size_t c = 0; c < kIdleCauses; ++c)
+    if (std::ranges::any_of(idle[c].self_ns, [](std::int64_t ns) { return ns != 0; }))
+      out.work.emplace(
+          WorkKey{
+              StepWorkKind::kIdle, {}, {}, std::string(idle_cause_name(static_cast<IdleCause>(c)))},
+          std::move(idle[c]));
   return out;
 }
 
@@ -272,6 +277,18 @@ StepWork with_separate_waits(StepWork run) {
   }
   if (!run.steps.empty())
     run.work.emplace(WorkKey{StepWorkKind::kWait, {}, {}, "wait"}, std::move(waits));
+  return run;
+}
+
+StepWork with_joined_idle(StepWork run) {
+  Work sum;
+  sum.self_ns.resize(run.steps.size());
+  for (auto& [key, work] : run.work)
+    if (key.kind == StepWorkKind::kIdle)
+      std::ranges::transform(sum.self_ns, work.self_ns, sum.self_ns.begin(), std::plus<>());
+  std::erase_if(run.work, [](const auto& row) { return row.first.kind == StepWorkKind::kIdle; });
+  if (!run.steps.empty())
+    run.work.emplace(kJoinedIdle, std::move(sum));
   return run;
 }
 

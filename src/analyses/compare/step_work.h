@@ -27,7 +27,8 @@ struct WorkKey {
   StepWorkKind kind = StepWorkKind::kKernel;
   std::string op;     ///< nearest operator above the launch, else the launching call
   std::string shapes; ///< recorded input shapes of `op`, "4096x4096 4096x14336"
-  std::string name;   ///< kernel name; for a collective its name, type, elements and group
+  std::string name;   ///< kernel name; for a collective its name, type, elements and group; for
+                      ///< idle time its cause (timeline/idle_causes.h)
   // clang-tidy 14 takes the 0 of the comparison for a pointer
   auto operator<=>(const WorkKey&) const = default; // NOLINT(modernize-use-nullptr)
 };
@@ -78,6 +79,11 @@ void add_waits(StepWork& run, const CollectiveFacts& facts);
 /// Returns the work with all waits in one row instead of in the collectives' rows. Requires
 /// waits_known.
 [[nodiscard]] StepWork with_separate_waits(StepWork run);
+
+/// Idle time of all causes, as in baselines of earlier versions.
+inline const WorkKey kJoinedIdle{StepWorkKind::kIdle, {}, {}, "idle"};
+/// Returns the work with all idle time in one row.
+[[nodiscard]] StepWork with_joined_idle(StepWork run);
 
 /// Returns the inconsistency of a StepWork read from a file; nullptr if it is consistent.
 [[nodiscard]] const char* wrong_with(const StepWork& work);

@@ -63,10 +63,10 @@ WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
     row.name = key.name;
     row.op = key.op;
     row.shapes = key.shapes;
-    row.state = then == nullptr  ? ChangeState::kNew
-                : now == nullptr ? ChangeState::kVanished
-                                 : ChangeState::kBoth;
     if (has_launches(key.kind)) {
+      row.state = then == nullptr  ? ChangeState::kNew
+                  : now == nullptr ? ChangeState::kVanished
+                                   : ChangeState::kBoth;
       row.base_launches = then == nullptr ? 0 : then->launches;
       row.test_launches = now == nullptr ? 0 : now->launches;
     }
@@ -107,7 +107,10 @@ WhatChangedRows operator_rows(const StepWork& base, const StepWork& test) {
       if (fresh) {
         Change row;
         row.what = what;
-        row.name = !launched ? key.name : key.op.empty() ? std::string("(no operator)") : key.op;
+        row.name = key.kind == StepWorkKind::kIdle ? kJoinedIdle.name
+                   : !launched                     ? key.name
+                   : key.op.empty()                ? std::string("(no operator)")
+                                                   : key.op;
         at->second = out.add(std::move(row), base, test);
       }
       add_samples(out.samples[at->second].*side, work.self_ns, run.ranks);
@@ -299,8 +302,12 @@ std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
 WhatChanged what_changed(const StepWork& base_run, const StepWork& test_run,
                          const JudgeRule& rule) {
   const bool waits = base_run.waits_known && test_run.waits_known;
-  const StepWork base = waits ? with_separate_waits(base_run) : base_run;
-  const StepWork test = waits ? with_separate_waits(test_run) : test_run;
+  StepWork base = waits ? with_separate_waits(base_run) : base_run;
+  StepWork test = waits ? with_separate_waits(test_run) : test_run;
+  if (base.work.contains(kJoinedIdle) || test.work.contains(kJoinedIdle)) {
+    base = with_joined_idle(std::move(base));
+    test = with_joined_idle(std::move(test));
+  }
   WhatChanged out;
   if (base.ranks == 0 || test.ranks == 0 || base.without_steps != test.without_steps)
     return out;

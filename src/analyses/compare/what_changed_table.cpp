@@ -44,7 +44,7 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
         "difference; blank if the change is not significant or not beyond the threshold"},
        text("name", "name", &Change::name,
             "name of the kernel, operator or step in the test; for vanished rows: name in the "
-            "baseline"),
+            "baseline; for idle time: its cause"),
        text("operator", "operator", &Change::op, "innermost operator around the launching call"),
        text("shapes", "shapes", &Change::shapes, "recorded shapes of the operator's inputs"),
        ms("difference_ms", "difference (ms)", &Change::difference_ms,

@@ -23,8 +23,8 @@ namespace rankscope {
 struct RankRecord {
   RunKey key;
   std::array<std::optional<std::int64_t>, kTimeKinds> time_ns; ///< times of gpu_timeline
-  std::array<std::int64_t, kIdleCauses> idle_ns{};             ///< idle time by cause
-  std::array<std::int64_t, kIdleCauses> idle_gaps{};           ///< IdleTime::gaps
+  IdleByCause idle_ns{};                                       ///< idle time by cause
+  IdleByCause idle_gaps{};                                     ///< IdleTime::gaps
   std::array<Interval, kIdleCauses> longest_idle{};            ///< intervals of IdleTime::longest
   struct Kernel {
     std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0, count = 0;

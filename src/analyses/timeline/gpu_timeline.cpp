@@ -286,7 +286,8 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
 IdleBeforeSteps idle_before_steps(std::span<const StepWindow> steps,
                                   const std::set<std::int64_t>& recorded) {
   constexpr std::size_t kFewestKnown = 2;
-  IdleBeforeSteps all{std::vector<std::optional<std::int64_t>>(steps.size()), false};
+  IdleBeforeSteps all{std::vector<std::optional<std::int64_t>>(steps.size()), false,
+                      std::vector<bool>(steps.size())};
   auto& out = all.ns;
   std::vector<double> known;
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
@@ -303,8 +304,11 @@ IdleBeforeSteps idle_before_steps(std::span<const StepWindow> steps,
   if (known.size() < kFewestKnown)
     std::ranges::fill(out, 0);
   else if (known.size() == kFewestKnown)
-    for (std::optional<std::int64_t>& idle : out)
-      idle = idle.value_or(static_cast<std::int64_t>(quantile_of(known, 0.5)));
+    for (std::size_t s = 0; s < out.size(); ++s)
+      if (!out[s]) {
+        out[s] = static_cast<std::int64_t>(quantile_of(known, 0.5));
+        all.estimated[s] = true;
+      }
   all.counted = known.size() >= kFewestKnown;
   return all;
 }

@@ -79,7 +79,8 @@ struct StepWindow {
 /// The idle time in ns before each step.
 struct IdleBeforeSteps {
   std::vector<std::optional<std::int64_t>> ns; ///< empty: unknown
-  bool counted = false; ///< false: fewer than two of these times are known, so all are 0
+  bool counted = false;        ///< false: fewer than two of these times are known, so all are 0
+  std::vector<bool> estimated; ///< by step: `ns` is the median of the other steps
 };
 /// Returns the idle time before each step: from the end of all earlier GPU work to the start of the
 /// GPU work of the step. It is unknown for the first step and if a step before was not recorded;

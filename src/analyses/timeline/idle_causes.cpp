@@ -1,5 +1,6 @@
 #include "analyses/timeline/idle_causes.h"
 
+#include "analyses/operators/launchers.h"
 #include "base/ascii.h"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ private:
 
   const LoadedTrace& t_;
   std::map<std::uint32_t, IntervalSet> calls_;
-  std::array<std::int64_t, kIdleCauses> gap_{}; ///< time of the current gap by cause
+  IdleByCause gap_{}; ///< time of the current gap by cause
   IdleTime& out_;
   std::vector<IdlePart>* parts_; ///< nullptr: not requested
 };
@@ -156,6 +157,16 @@ std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const IdleKey& key
   std::vector<IdlePart> parts;
   make_idle(trace, key, &parts);
   return parts;
+}
+
+IdleByCause idle_in(std::span<const IdlePart> parts, Interval at) {
+  IdleByCause out{};
+  auto part = std::ranges::partition_point(
+      parts, [&at](const IdlePart& p) { return p.end_ns <= at.start; });
+  for (; part != parts.end() && part->start_ns < at.end; ++part)
+    out[static_cast<std::size_t>(part->cause)] +=
+        std::min(part->end_ns, at.end) - std::max(part->start_ns, at.start);
+  return out;
 }
 
 } // namespace rankscope

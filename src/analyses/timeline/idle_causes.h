@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,7 @@ enum class IdleCause : std::uint8_t {
   kUnknown,         ///< work without a launch in the trace
 };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::kUnknown) + 1;
+using IdleByCause = std::array<std::int64_t, kIdleCauses>; ///< ns
 /// Returns a stable name: "host", "synchronisation", ...
 [[nodiscard]] std::string_view idle_cause_name(IdleCause cause);
 /// Returns a description of half a line.
@@ -32,7 +34,7 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::k
 [[nodiscard]] bool waits_for_gpu(std::string_view call);
 
 struct IdleTime {
-  std::array<std::int64_t, kIdleCauses> ns{};
+  IdleByCause ns{};
   std::array<std::int64_t, kIdleCauses> gaps{}; ///< number of gaps by their main cause
   /// Longest stretch of each cause; empty if the cause does not occur.
   std::array<Interval, kIdleCauses> longest{};
@@ -62,5 +64,7 @@ struct IdlePart {
 };
 /// Returns the parts of the idle time that IdleTime sums up, ordered by time; no part is empty.
 [[nodiscard]] std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const IdleKey& key);
+/// Returns the sums of the parts in the interval. O(log n + k).
+[[nodiscard]] IdleByCause idle_in(std::span<const IdlePart> parts, Interval at);
 
 } // namespace rankscope

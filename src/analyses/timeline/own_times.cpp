@@ -6,11 +6,15 @@
 #include "core/steps.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <span>
 
 namespace rankscope {
 namespace {
+
+constexpr auto kUnknownIdle = static_cast<std::size_t>(IdleCause::kUnknown);
 
 /// Returns the parts of [start, end) that the set does not cover, ascending. O(log n + k).
 std::vector<Interval> parts_outside(const IntervalSet& set, std::int64_t start, std::int64_t end) {
@@ -27,7 +31,8 @@ std::vector<Interval> parts_outside(const IntervalSet& set, std::int64_t start, 
   return out;
 }
 
-/// Divides a step's time among its events. Returns the first start and the last end of the events.
+/// Divides a step's time among its events, and sets total_ns. The cause of all its idle time is
+/// unknown. Returns the first start and the last end of the events.
 Interval divide(const Trace& trace, StepSelfTimes& step) {
   sort_stably(step.events, [&](const SelfTime& a, const SelfTime& b) {
     return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
@@ -56,8 +61,25 @@ Interval divide(const Trace& trace, StepSelfTimes& step) {
   for (const SelfTime& time : step.events)
     window.end = std::max(window.end, trace.end_ns(time.event));
   step.total_ns = window.end - window.start;
-  step.idle_ns = step.total_ns - covered.length();
+  step.idle_ns[kUnknownIdle] = step.total_ns - covered.length();
   return window;
+}
+
+/// Moves idle time of unknown cause to these causes.
+void set_causes(IdleByCause& idle, const IdleByCause& causes) {
+  for (std::size_t c = 0; c < kUnknownIdle; ++c) {
+    idle[c] += causes[c];
+    idle[kUnknownIdle] -= causes[c];
+  }
+}
+
+/// Returns the causes of `ns` of idle time in the proportions of `all`.
+IdleByCause in_proportion(const IdleByCause& all, std::int64_t ns) {
+  IdleByCause out{};
+  const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), std::int64_t{0}));
+  for (std::size_t c = 0; c < kUnknownIdle && sum > 0; ++c)
+    out[c] = static_cast<std::int64_t>(static_cast<double>(ns) * static_cast<double>(all[c]) / sum);
+  return out;
 }
 
 } // namespace
@@ -79,16 +101,30 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
   std::vector<StepWindow> windows;
   for (auto& [number, step] : by_step)
     windows.push_back({number, divide(t.trace, step)});
-  const std::vector<std::optional<std::int64_t>> idle =
-      idle_before_steps(windows, step_numbers(steps.steps())).ns;
-  auto before = idle.begin();
-  for (auto& [number, step] : by_step)
-    if (const std::optional<std::int64_t> ns = *before++) {
+  const IdleBeforeSteps idle = idle_before_steps(windows, step_numbers(steps.steps()));
+  IdleKey idle_key;
+  idle_key.unlinked = key.launchers.unlinked;
+  const std::vector<IdlePart> parts = idle_parts_of(t, idle_key);
+  IdleByCause before{}; // of all steps
+  for (std::size_t s = 0; s < windows.size(); ++s)
+    if (const std::int64_t start = windows[s].gpu.start; !idle.estimated[s])
+      std::ranges::transform(before, idle_in(parts, {start - idle.ns[s].value_or(0), start}),
+                             before.begin(), std::plus<>());
+  std::size_t s = 0;
+  for (auto& [number, step] : by_step) {
+    const Interval at = windows[s].gpu;
+    if (const std::optional<std::int64_t> ns = idle.ns[s]) {
       step.step = number;
-      step.idle_ns += *ns;
+      step.idle_ns[kUnknownIdle] += *ns;
       step.total_ns += *ns;
+      set_causes(step.idle_ns,
+                 idle_in(parts, {idle.estimated[s] ? at.start : at.start - *ns, at.end}));
+      if (idle.estimated[s])
+        set_causes(step.idle_ns, in_proportion(before, *ns));
       out.steps.push_back(std::move(step));
     }
+    ++s;
+  }
   return out;
 }
 

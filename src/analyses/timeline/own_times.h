@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/timeline/gpu_timeline.h"
+#include "analyses/timeline/idle_causes.h"
 
 #include <cstdint>
 #include <vector>
@@ -21,8 +22,9 @@ struct SelfTime {
 struct StepSelfTimes {
   std::int64_t step = 0;
   std::vector<SelfTime> events; ///< ordered by start, ties in file order
-  std::int64_t idle_ns = 0;
-  /// total_time of gpu_timeline_per_step: the sum of all own times and idle_ns.
+  /// Idle time by cause. The unknown part contains time in which only work of other steps runs.
+  IdleByCause idle_ns{};
+  /// total_time of gpu_timeline_per_step: the sum of all own times and of idle_ns.
   std::int64_t total_ns = 0;
 };
 

@@ -74,7 +74,7 @@ struct LaunchQueue {
   std::int64_t width_ns = 1;
   std::vector<double> depth;       ///< launched kernels that have not started, mean over the column
   std::vector<std::uint32_t> most; ///< maximum of them at one time
-  std::vector<std::array<std::int64_t, kIdleCauses>> idle_ns; ///< idle time of the column, by cause
+  std::vector<IdleByCause> idle_ns; ///< idle time of the column, by cause
 };
 
 struct RankPage {
