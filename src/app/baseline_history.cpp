@@ -108,16 +108,22 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
                  "rankscope baseline history FILE FILE ..., or a folder of them"};
   const std::vector<std::string> labels = distinct_labels(run_names(files));
   std::vector<ComparedRun> runs;
+  std::vector<WorkChange> work_changes;
   for (std::size_t i = 0; i < files.size(); ++i) {
     RS_TRY(SavedBaseline saved, load_baseline(files[i]));
     if (!saved.complete)
       session.diagnostics.add(counters::baseline_partial(), files[i]);
     saved.run.label = labels[i];
-    saved.run.work = {}; // a history needs no kernels
     runs.push_back(std::move(saved.run));
+    if (i == 0)
+      continue;
+    if (Comparability found = comparability(runs[i - 1], runs[i]); !found.same_work())
+      work_changes.push_back({i, std::move(found)});
+    runs[i - 1].work = {}; // a history needs the kernels of two runs at a time
   }
   HistoryResult out;
   out.history = history_of(runs);
+  out.history.work_changes = std::move(work_changes);
   out.notes = history_notes(runs, out.history);
   out.findings = history_findings(out.history);
   out.report = history_report(out.history);

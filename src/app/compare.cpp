@@ -365,10 +365,10 @@ FailOutcome fail_outcome(const Comparison& comparison,
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
       const std::string& label = comparison.tests[i].label;
-      ConditionOutcome condition{
-          label, c.text,
-          judge_condition(c.text, c.percent, row, i, label,
-                          why_not_judged(comparison.base, comparison.tests[i]))};
+      const std::string why_not = why_not_judged(comparison, i);
+      ConditionOutcome condition{label, c.text,
+                                 judge_condition(c.text, c.percent, row, i, label, why_not)};
+      out.comparable = out.comparable && why_not.empty();
       if (condition.state() == ConditionState::kUnjudged)
         out.unjudged.push_back(
             fmt::format("{}: {}: {}", condition.label, condition.condition, condition.words()));
@@ -446,6 +446,7 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
     RS_CHECK(write_collectives(session, out.comparison, workbooks));
   out.findings = comparison_findings(out.comparison);
   out.fail_on = fail_outcome(out.comparison, request.fail_on);
+  session.partial = session.partial || !out.fail_on.comparable;
   out.final = final_report(out.comparison);
   add_findings_sheet(out.final, all_findings(out));
   if (request.final_workbook)

@@ -47,6 +47,8 @@ struct FailOutcome {
   std::vector<ConditionOutcome> conditions; ///< in request order; one entry per condition and test
   std::vector<std::string> regressions;     ///< conditions that are met
   std::vector<std::string> unjudged;        ///< conditions that cannot be judged
+  /// Whether all runs of the conditions have the same ranks as the baseline and do the same work.
+  bool comparable = true;
 };
 
 struct CompareRequest {
@@ -104,8 +106,8 @@ struct GivenLabels {
                                                           const GivenLabels& given);
 
 /// Reads all runs, compares them, and writes the outputs. Errors: kUnreadable, kOutput. A page that
-/// fails does not fail the command. Without Cairo the PNG plots are left out and the session is
-/// partial.
+/// fails does not fail the command. The session is partial if the PNG plots are left out (without
+/// Cairo), or if the conditions have runs that are not comparable.
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request);
 
 /// Reads all runs and compares them; writes at most the reports of the runs that are read. Errors:
@@ -113,7 +115,8 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request);
 
 /// Judges the conditions. A change within the noise is not a regression. A change that is not
-/// judged (one sample, different ranks, metrics that the runs lack) is not a regression either.
+/// judged (one sample, different ranks or work, metrics that the runs lack) is not a regression
+/// either.
 [[nodiscard]] FailOutcome fail_outcome(const Comparison& comparison,
                                        const std::vector<FailCondition>& conditions);
 

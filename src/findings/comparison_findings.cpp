@@ -113,18 +113,10 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   const Comparability& alike = c.comparability[i];
   if (alike.operators && alike.operators->differs())
     out.push_back(different_workload(*alike.operators, base.label, test.label));
-  if (const WorkDifference& work = alike.work; work.differs()) {
-    const auto launches = [](const std::string& text) {
-      return text.empty() ? std::string("no launches") : text;
-    };
-    add(rules::different_work,
-        fmt::format("{} and {} do different work{}", sides.base, sides.test,
-                    base.work.without_steps && test.work.without_steps ? "" : " per step"),
-        fmt::format("Operators with different shapes or numbers of launches take {:.0f} % and "
-                    "{:.0f} % of the kernel time of the two runs (most: {}, {} against {})",
-                    work.base_percent, work.test_percent, work.op, launches(work.base_work),
-                    launches(work.test_work)));
-    out.back().action = "The verdicts Better and Worse compare times of different work";
+  if (alike.work.differs()) {
+    out.push_back(different_work(alike.work, base.label, test.label,
+                                 !base.work.without_steps || !test.work.without_steps));
+    out.back().action = "Times of different work are not judged";
   }
   if (!same_ranks(base, test)) {
     out.push_back(different_ranks(base, test));
@@ -212,7 +204,7 @@ public:
     const double improvement = cell.improvement.value_or(0);
     const bool significant = j.low && (*j.low > 0 || *j.high < 0);
     if (j.verdict == Verdict::kUnknown) {
-      (j.lacks_steps() ? without_steps_ : untested_).push_back(row.metric);
+      (j.low ? other_work_ : j.lacks_steps() ? without_steps_ : untested_).push_back(row.metric);
     } else if (j.verdict == Verdict::kSimilar && significant && goes_both_ways(j, improvement)) {
       contradicting_.push_back(row.metric);
     } else if (below_threshold(j, improvement)) {
@@ -256,12 +248,13 @@ public:
     };
     not_tested(untested_, ": one of the runs has fewer than two samples, so there is no interval "
                           "(--assume-noise gives one for a single sample)");
+    not_tested(other_work_, ": the runs do different work");
     not_tested(without_steps_, ": one of the runs has no samples, because they need at least three "
                                "consecutive steps");
   }
 
 private:
-  std::vector<std::string> small_, similar_, contradicting_, untested_, without_steps_;
+  std::vector<std::string> small_, similar_, contradicting_, untested_, other_work_, without_steps_;
 };
 
 void add_metric_findings(const Comparison& c, std::size_t i, const Sides& sides,
@@ -638,9 +631,27 @@ Finding different_workload(const WorkloadOverlap& overlap, const std::string& ba
   return out;
 }
 
-std::string why_not_judged(const ComparedRun& base, const ComparedRun& test) {
+Finding different_work(const WorkDifference& work, const std::string& base, const std::string& test,
+                       bool per_step) {
+  const auto launches = [](const std::string& text) {
+    return text.empty() ? std::string("no launches") : text;
+  };
+  Finding out = finding_of(rules::different_work, "run", test);
+  set_headline(out, fmt::format("{} and {} do different work{}", brief(base, kLabelWidth),
+                                brief(test, kLabelWidth), per_step ? " per step" : ""));
+  out.evidence = fmt::format("Operators with different shapes or numbers of launches take {:.0f} % "
+                             "and {:.0f} % of the kernel time of the two runs (most: {}, {} "
+                             "against {})",
+                             work.base_percent, work.test_percent, work.op,
+                             launches(work.base_work), launches(work.test_work));
+  return out;
+}
+
+std::string why_not_judged(const Comparison& comparison, std::size_t i) {
+  const ComparedRun& base = comparison.base;
+  const ComparedRun& test = comparison.tests[i];
   if (same_ranks(base, test))
-    return {};
+    return comparison.rules[i].same_work ? "" : "the runs do different work";
   const std::string lost = lost_events_text(base, test, base.label, test.label);
   return lost.empty() ? "the runs have different ranks" : lost;
 }

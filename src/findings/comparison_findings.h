@@ -25,8 +25,13 @@ struct ComparisonFindings {
 /// Reports that two runs (or reports) are probably of different programs.
 [[nodiscard]] Finding different_workload(const WorkloadOverlap& overlap, const std::string& base,
                                          const std::string& test);
-/// Returns why no condition can be judged; "" if same_ranks().
-[[nodiscard]] std::string why_not_judged(const ComparedRun& base, const ComparedRun& test);
+/// Reports that operators of two runs differ in shapes or launches, `per_step` or in complete
+/// traces.
+[[nodiscard]] Finding different_work(const WorkDifference& work, const std::string& base,
+                                     const std::string& test, bool per_step);
+/// Returns why no condition can be judged for test `i`; "" if the runs have the same ranks and do
+/// the same work.
+[[nodiscard]] std::string why_not_judged(const Comparison& comparison, std::size_t i);
 /// Reports that ranks lost events, or that the means are computed over different ranks.
 [[nodiscard]] Finding different_ranks(const ComparedRun& base, const ComparedRun& test);
 

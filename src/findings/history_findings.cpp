@@ -12,15 +12,27 @@ namespace {
 
 constexpr std::size_t kRunWidth = 40;
 
-Finding level_change(const History& history, const MetricHistory& metric,
-                     const LevelChange& change) {
+/// Returns whether runs of both levels of a change do different work: those from the previous to
+/// the next change.
+bool spans_other_work(const History& history, const MetricHistory& metric, std::size_t change) {
+  const std::size_t first = change == 0 ? 0 : metric.changes[change - 1].run;
+  const std::size_t end =
+      change + 1 < metric.changes.size() ? metric.changes[change + 1].run : history.runs.size();
+  return std::ranges::any_of(history.work_changes, [first, end](const WorkChange& work) {
+    return first < work.run && work.run < end;
+  });
+}
+
+Finding level_change(const History& history, const MetricHistory& metric, std::size_t i) {
+  const LevelChange& change = metric.changes[i];
   const std::string& run = history.runs[change.run];
   Finding out = finding_of(rules::level_change, "metric", metric.metric + " at " + run);
   const std::string levels =
       fmt::format("{:.3f} before, {:.3f} {} after", change.before, change.after, metric.unit);
-  if (!change.improvement_percent || !change.low_percent || !change.high_percent) {
+  const bool other_work = spans_other_work(history, metric, i);
+  if (other_work || !change.improvement_percent || !change.low_percent || !change.high_percent) {
     set_headline(out, fmt::format("{} changes at {}", metric.metric, brief(run, kRunWidth)));
-    out.evidence = capital(levels);
+    out.evidence = capital(levels) + (other_work ? "; the runs do different work" : "");
     return out;
   }
   const bool worse = *change.improvement_percent < 0;
@@ -79,8 +91,8 @@ std::vector<Finding> history_findings(const History& history) {
   for (const MetricHistory& metric : history.metrics) {
     most = std::max(most, metric.runs);
     all_tested = all_tested && metric.runs >= history.needed;
-    for (const LevelChange& change : metric.changes)
-      out.push_back(level_change(history, metric, change));
+    for (std::size_t i = 0; i < metric.changes.size(); ++i)
+      out.push_back(level_change(history, metric, i));
   }
   if (most < history.needed) {
     out.push_back(finding_of(rules::too_few_runs, "run", ""));
@@ -109,6 +121,10 @@ std::vector<Finding> history_notes(const std::vector<ComparedRun>& runs, const H
     if (!same_ranks(first, runs[i]))
       out.push_back(different_ranks(first, runs[i]));
   }
+  for (const WorkChange& change : history.work_changes)
+    if (const WorkDifference& work = change.with_previous.work; work.differs())
+      out.push_back(different_work(work, runs[change.run - 1].label, runs[change.run].label,
+                                   history.per_step));
   if (!history.per_step) {
     out.push_back(finding_of(rules::complete_traces, "run", ""));
     set_headline(out.back(), "GPU times cover complete traces: no run has profiler steps");

@@ -600,6 +600,18 @@ TEST(CompareRuns, OtherShapesAreDifferentWork) {
   EXPECT_TRUE(differs("64x64 64x64", 5));
 }
 
+// ST-C22: times of different work were Worse.
+TEST(CompareRuns, TimesOfDifferentWorkAreNotJudged) {
+  const Measured twice{10, 20, {8, 10, 0.01}, {8, 20, 0.01}, Better::kLower, 0};
+  EXPECT_EQ(judge(twice, {}).verdict, Verdict::kWorse);
+  JudgeRule rule;
+  rule.same_work = false;
+  const Judgement found = judge(twice, rule);
+  EXPECT_EQ(found.verdict, Verdict::kUnknown);
+  EXPECT_NEAR(*found.change, -100, 1e-9);
+  EXPECT_LT(*found.high, 0);
+}
+
 // ST-U8: a change was called worse with a negative interval. ST-U7: the interval and the displayed
 // change belong to the same estimate.
 TEST(CompareRuns, SignsAgreeWithWords) {

@@ -518,8 +518,9 @@ TEST_F(Statements, C21RateIsWorkByTime) {
   EXPECT_NEAR(double(operators[0].at("percent_of_roofline").get_double()), 100 * tflops / 708, 0.1);
 }
 
-// ST-C22: twice the rows are different work; "Worse in all times" had no note about it.
-TEST_F(Statements, C22OtherWorkIsNamed) {
+// ST-C22: twice the rows are different work; "Worse in all times" had no note about it. Times of
+// different work are not judged, and a pipeline must not pass because of this.
+TEST_F(Statements, C22OtherWorkIsNotJudged) {
   synth::Options o = plain();
   o.threads = {256, 512};
   o.inject.batch = true;
@@ -529,6 +530,17 @@ TEST_F(Statements, C22OtherWorkIsNamed) {
   EXPECT_TRUE(said.says("different work")) << "no remark: " << said.text().substr(0, 500);
   ASSERT_FALSE(said.findings().empty());
   EXPECT_EQ(said.findings().front().rule, "different-work") << said.all();
+  for (const char* words : {"\"Worse\"", "\"Better\"", " worse than ", " better than "})
+    EXPECT_FALSE(said.says(words)) << words << "\n" << said.all();
+  EXPECT_EQ(said.code(), 0);
+  const std::string saved = folder_.path("saved.rsb");
+  ASSERT_EQ(run_binary({"baseline", "save", configuration(sweep), "-o", saved}).code, 0);
+  const RunResult check = run_binary({"baseline", "check", configuration(sweep, 512), "--baseline",
+                                      saved, "--fail-on", "GPU_total_time>5%", "-q"});
+  EXPECT_EQ(check.code, 4) << check.err;
+  EXPECT_NE(check.err.find("nothing could be judged, because the runs do different work"),
+            std::string::npos)
+      << check.err;
 }
 
 /// Writes three ranks with 40 all-reduces that end together, except for a variation of `scatter_us`

@@ -324,6 +324,27 @@ TEST(ComparisonFindings, MetricsWithoutAVerdictSayWhy) {
   EXPECT_EQ(notes({10}, 10, {12}, 12), "untested-metrics");
 }
 
+TEST(ComparisonFindings, MetricsOfDifferentWorkAreNotJudged) {
+  const auto mm = [](const char* label, const char* shapes, double ms) {
+    ComparedRun run =
+        run_with(label, {{kernel_key("k", "aten::mm", shapes), work_of({6, 6})}}, {10, 10});
+    set_total_time(run, {ms, ms + 0.1, ms - 0.1}, 3 * ms);
+    return run;
+  };
+  const auto compared = [&](const char* shapes) {
+    return compare_runs(mm("a", "64x64", 10), {mm("b", shapes, 20)}, {});
+  };
+  const Comparison same = compared("64x64");
+  EXPECT_NE(with_rule(comparison_findings(same).metrics[0], "worse-metric"), nullptr);
+  EXPECT_EQ(why_not_judged(same, 0), "");
+  const Comparison different = compared("128x64");
+  const std::vector<Finding> metrics = comparison_findings(different).metrics[0];
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics[0].sentence(),
+            "1 metric of b not tested. GPU_total_time: the runs do different work.");
+  EXPECT_EQ(why_not_judged(different, 0), "the runs do different work");
+}
+
 TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   const auto note = [](const ComparedRun& base, const ComparedRun& test) {
     const ComparisonFindings found = comparison_findings(compare_runs(base, {test}, {}));
@@ -342,8 +363,8 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   EXPECT_EQ(work.sentence(),
             "a and b do different work per step. Operators with different shapes or numbers of "
             "launches take 100 % and 100 % of the kernel time of the two runs (most: aten::mm, "
-            "64x64, 4 launches against 128x64, 4 launches). The verdicts Better and Worse compare "
-            "times of different work.");
+            "64x64, 4 launches against 128x64, 4 launches). Times of different work are not "
+            "judged.");
   ComparedRun first = run_with("a", {}, {10, 10});
   ComparedRun other = run_with("b", {}, {10, 10});
   first.operators = {{"aten::mm", 60}, {"aten::add", 40}};

@@ -45,6 +45,25 @@ TEST(HistoryFindings, AChangeNamesItsRunAndDirection) {
   EXPECT_GT(*found[0].low, 0); // the sign agrees with the word
 }
 
+// "worse" compares runs of equal work only.
+TEST(HistoryFindings, AChangeOfTheWorkHasNoDirection) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 24; ++i)
+    runs.push_back(history_run(i, (i < 14 ? 100 : 110) + (i * 7 % 5) * 0.2));
+  History history = history_of(runs);
+  Comparability other;
+  other.work.base_percent = other.work.test_percent = 60;
+  other.work.op = "aten::mm";
+  history.work_changes = {{14, other}};
+  const std::vector<Finding> notes = history_notes(runs, history);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].headline, "build-13 and build-14 do different work per step");
+  const std::vector<Finding> found = history_findings(history);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].headline, "GPU_total_time changes at build-14");
+  EXPECT_TRUE(found[0].evidence.ends_with("ms after; the runs do different work"));
+}
+
 TEST(HistoryFindings, FewRunsAndNoChangeAreReported) {
   std::vector<ComparedRun> runs;
   for (int i = 0; i < 6; ++i)

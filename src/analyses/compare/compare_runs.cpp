@@ -216,6 +216,15 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
   return out;
 }
 
+bool Comparability::same_work() const {
+  return !work.differs() && !(operators && operators->differs());
+}
+
+Comparability comparability(const ComparedRun& base, const ComparedRun& test) {
+  return {workload_overlap(base.operators, test.operators), work_difference(base.work, test.work),
+          clear_dependence(base, test)};
+}
+
 bool same_ranks(const ComparedRun& a, const ComparedRun& b) {
   return a.ranks.empty() || b.ranks.empty() ||
          (a.damaged.empty() && b.damaged.empty() &&
@@ -327,11 +336,10 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
   out.tests = std::move(tests);
   out.rule = rule;
   for (const ComparedRun& test : out.tests) {
-    const JudgeRule pair_rule = rule_of_runs(out.base, test, rule);
+    out.comparability.push_back(comparability(out.base, test));
+    JudgeRule pair_rule = rule_of_runs(out.base, test, rule);
+    pair_rule.same_work = out.comparability.back().same_work();
     out.rules.push_back(pair_rule);
-    out.comparability.push_back({workload_overlap(out.base.operators, test.operators),
-                                 work_difference(out.base.work, test.work),
-                                 clear_dependence(out.base, test)});
     out.timelines.push_back(compare_timelines(out.base, test, pair_rule));
     out.collectives.push_back(compare_collectives(out.base, test, pair_rule));
     out.changes.push_back(same_ranks(out.base, test) && same_idle_time(out.base, test)

@@ -110,7 +110,10 @@ struct Comparability {
   /// Lag-1 correlation of the steps, if the runs have steps and it clearly exceeds its error. The
   /// intervals assume a larger one: JudgeRule::step_correlation.
   std::optional<double> step_correlation;
+
+  [[nodiscard]] bool same_work() const;
 };
+[[nodiscard]] Comparability comparability(const ComparedRun& base, const ComparedRun& test);
 
 /// A baseline compared with its tests.
 struct Comparison {

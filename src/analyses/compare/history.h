@@ -2,7 +2,7 @@
 // (docs/baseline.md).
 #pragma once
 
-#include "analyses/compare/compared_run.h"
+#include "analyses/compare/compare_runs.h"
 #include "base/statistics.h"
 #include "core/report.h"
 #include "core/schema.h"
@@ -47,6 +47,12 @@ struct MissingMetrics {
   std::size_t collectives = 0; ///< number of common collectives in the run
 };
 
+/// A run that does other work than the run before it.
+struct WorkChange {
+  std::size_t run = 0; ///< index in History::runs
+  Comparability with_previous;
+};
+
 struct History {
   std::vector<std::string> runs; ///< labels, in the order of time
   bool per_step = false;         ///< true: GPU times are means over profiler steps; false: they are
@@ -54,6 +60,7 @@ struct History {
   std::vector<MetricHistory> metrics;
   std::size_t collectives = 0; ///< number of collectives that more than half of the runs have
   std::vector<MissingMetrics> missing;
+  std::vector<WorkChange> work_changes; ///< set by the caller of history_of(); ascending
   std::size_t needed = 0; ///< number of runs needed to find a change among so many metrics
 };
 

@@ -159,8 +159,9 @@ Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows
     return out;
   out.low = *out.change - half;
   out.high = *out.change + half;
-  out.verdict = verdict_of(out, improvement_percent(*row.base, *row.test, row.better).value_or(0),
-                           rule.threshold_percent);
+  if (rule.same_work)
+    out.verdict = verdict_of(out, improvement_percent(*row.base, *row.test, row.better).value_or(0),
+                             rule.threshold_percent);
   return out;
 }
 

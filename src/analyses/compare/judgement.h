@@ -14,7 +14,8 @@
 
 namespace rankscope {
 
-/// kUnknown: fewer than two samples on a side, so that the noise of the difference is unknown.
+/// kUnknown: fewer than two samples on a side, so that the noise of the difference is unknown, or
+/// the runs do different work.
 enum class Verdict : std::uint8_t {
   kBetter,
   kWorse,
@@ -37,6 +38,8 @@ struct JudgeRule {
   double step_correlation = 0;
   /// Resolution of the clock, ns: recorded times are rounded to it.
   std::int64_t clock_ns = 1;
+  /// False: nothing is Better, Worse or Similar, because the runs do different work.
+  bool same_work = true;
 };
 
 /// A difference with its noise. Percentages of the baseline, positive = better. `change`, `low` and

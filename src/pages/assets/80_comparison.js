@@ -46,7 +46,7 @@
       }),
     ];
     listeners.push(() => RS.redraw(dots));
-    RS.section("verdicts", "Verdicts", "Positive is better. Colour with diamond or arrow: significant and above the threshold. Grey: no significant difference, or below the threshold.", choose(), dots,
+    RS.section("verdicts", "Verdicts", "Positive is better. Colour with diamond or arrow: significant and above the threshold. Grey: no significant difference, below the threshold, or not judged.", choose(), dots,
       RS.grid({ name: "verdicts", columns, rows: data.verdicts.length, fit: true }).node);
 
     // ---- components of the difference
