@@ -19,9 +19,11 @@ constexpr std::size_t kMostSlowGroups = 4; ///< maximum number of slow groups wi
 constexpr std::size_t kMostClocks = 8;     ///< maximum number of clocks in the text; the sheet
                                            ///< contains all
 
-void add_slow_links(std::span<const SlowGroup> found, std::vector<Finding>& out) {
+void add_slow_links(const CollectiveFacts& facts, std::span<const SlowGroup> found,
+                    std::vector<Finding>& out) {
+  const std::string shared = shared_link_action(found, facts.summary, facts.per_node);
   for (std::size_t i = 0; i < std::min(found.size(), kMostSlowGroups); ++i)
-    out.push_back(slow_link_finding(found[i]));
+    out.push_back(slow_link_finding(found[i], shared));
   if (found.size() <= kMostSlowGroups)
     return;
   const std::size_t more = found.size() - kMostSlowGroups;
@@ -145,7 +147,24 @@ void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
 
 } // namespace
 
-Finding slow_link_finding(const SlowGroup& g) {
+std::string shared_link_action(std::span<const SlowGroup> slow, std::span<const SyncSummary> rows,
+                               std::int64_t per_node) {
+  if (const std::vector<std::int64_t> ranks = shared_members(slow, rows); ranks.size() == 1)
+    return fmt::format("Check the links of rank {}: all {} slow groups contain it, and no other "
+                       "group of their kind and size does",
+                       ranks.front(), slow.size());
+  if (per_node <= 1)
+    return {};
+  const std::vector<std::int64_t> nodes = shared_members(slow, rows, per_node);
+  if (nodes.size() != 1)
+    return {};
+  const std::int64_t first = nodes.front() * per_node;
+  return fmt::format("Check the links of node {} (ranks {} to {}): all {} slow groups have members "
+                     "there, and no other group of their kind and size does",
+                     nodes.front(), first, first + per_node - 1, slow.size());
+}
+
+Finding slow_link_finding(const SlowGroup& g, const std::string& shared) {
   std::string ranks = g.row->group_ranks;
   std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
   Finding out = finding_of(rules::slow_link, "group", g.row->group);
@@ -164,14 +183,15 @@ Finding slow_link_finding(const SlowGroup& g) {
                              "{} other groups of its kind and size",
                              brief(g.row->group, kHeadlineWidth), brief(ranks, kHeadlineWidth),
                              number3(g.usual_gbps), g.others);
-  out.action = fmt::format("Check the link between ranks {}", brief(ranks, 24));
+  out.action =
+      shared.empty() ? fmt::format("Check the link between ranks {}", brief(ranks, 24)) : shared;
   return out;
 }
 
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   const std::vector<SlowGroup> links = slow_groups(facts.summary);
   std::vector<Finding> out = late_rank_findings(late_ranks(facts), facts.per_node, links);
-  add_slow_links(links, out);
+  add_slow_links(facts, links, out);
   add_most_exposed(facts, out);
   add_slow_collective(facts.totals.slow, out);
   add_incomplete(facts, out);

@@ -15,8 +15,14 @@ namespace rankscope {
 /// time, and data that are missing in the values.
 [[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
 
-/// Returns the finding about a slow link between the members of a group.
-[[nodiscard]] Finding slow_link_finding(const SlowGroup& group);
+/// Returns the finding about a slow link between the members of a group. `shared`:
+/// shared_link_action() of all slow groups.
+[[nodiscard]] Finding slow_link_finding(const SlowGroup& group, const std::string& shared);
+/// Returns the action for the rank or the node that all slow groups share; "" without one, or with
+/// several. `per_node`: ranks per node; 0: unknown.
+[[nodiscard]] std::string shared_link_action(std::span<const SlowGroup> slow,
+                                             std::span<const SyncSummary> rows,
+                                             std::int64_t per_node);
 
 /// Returns collective_tables(), with the findings before them.
 [[nodiscard]] Report collective_report(const CollectiveFacts& facts,

@@ -307,23 +307,28 @@ void add_sweep_links(const SweepFacts& facts, std::vector<Finding>& out) {
   struct SweepLink {
     SlowGroup group;
     const ConfigurationCollectives* collectives = nullptr;
+    std::string shared;
     std::size_t configurations = 0;
   };
   std::map<std::string, SweepLink> links; // key: ranks
-  for (const ConfigurationCollectives& c : facts.collectives)
-    for (const SlowGroup& g : slow_groups(c.summary)) {
+  for (const ConfigurationCollectives& c : facts.collectives) {
+    const std::vector<SlowGroup> slow = slow_groups(c.summary);
+    const std::string shared = shared_link_action(slow, c.summary, c.per_node);
+    for (const SlowGroup& g : slow) {
       SweepLink& link = links[g.row->group_ranks];
       if (link.configurations++ == 0 || g.percent_below() > link.group.percent_below()) {
         link.group = g;
         link.collectives = &c;
+        link.shared = shared;
       }
     }
+  }
   std::size_t named = 0;
   for (const auto& [ranks, link] : links) {
     if (link.configurations * 2 <= facts.collectives.size() || named++ >= kMostLinks)
       continue;
     const std::string& label = link.collectives->configuration.label;
-    Finding f = slow_link_finding(link.group);
+    Finding f = slow_link_finding(link.group, link.shared);
     if (facts.collectives.size() > 1)
       f.evidence += fmt::format("; in {} of {} configurations, most with {}", link.configurations,
                                 facts.collectives.size(), brief(label, kHeadlineWidth));

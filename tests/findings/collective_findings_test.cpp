@@ -7,6 +7,7 @@
 #include "findings/rules.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -66,6 +67,38 @@ TEST(CollectiveFindings, LateRanksOfANodeAreOneFinding) {
   EXPECT_EQ(findings[0].subject, "4-7"); // the same with and without known nodes
 }
 
+TEST(CollectiveFindings, TheRankOrNodeOfAllSlowLinksIsNamed) {
+  const auto actions = [](const std::set<std::size_t>& slow) {
+    CollectiveFacts facts;
+    facts.per_node = 8;
+    for (std::size_t g = 0; g < 64; ++g) { // 64 ranks: pairs in a node, then pairs between nodes
+      SyncSummary row;
+      row.name = g < 32 ? "allreduce" : "allgather";
+      row.group = std::to_string(g);
+      row.group_ranks =
+          g < 32 ? fmt::format("[{}, {}]", 2 * g, 2 * g + 1) : fmt::format("[{}, {}]", g - 32, g);
+      row.count = 8;
+      row.group_size = 2;
+      row.bus_gbps.mean = slow.contains(g) ? 50 : 100;
+      facts.summary.push_back(row);
+    }
+    std::set<std::string> out;
+    for (const Finding& f : collective_findings(facts))
+      out.insert(f.action);
+    return out;
+  };
+  using Actions = std::set<std::string>;
+  EXPECT_EQ(actions({6}), Actions{"Check the link between ranks 12, 13"});
+  EXPECT_EQ(actions({8, 9}), (Actions{"Check the link between ranks 16, 17",
+                                      "Check the link between ranks 18, 19"}));
+  EXPECT_EQ(actions({6, 44}), // the pairs of ranks 12 and 13, and of ranks 12 and 44
+            Actions{"Check the links of rank 12: all 2 slow groups contain it, and no other group "
+                    "of their kind and size does"});
+  EXPECT_EQ(actions({8, 9, 10, 11}),
+            Actions{"Check the links of node 2 (ranks 16 to 23): all 4 slow groups have members "
+                    "there, and no other group of their kind and size does"});
+}
+
 TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
   CollectiveFacts facts;
   for (std::int64_t g = 0; g < 60; ++g) {
@@ -114,14 +147,14 @@ TEST(CollectiveFindings, ASlowLinkHasAnIntervalAndACostPerStep) {
   SyncSummary row;
   row.total_latency_ms = 24;
   row.step_bus_gbps = {{1, 98}, {2, 100}, {3, 102}};
-  const Finding link = slow_link_finding({&row, 100, 200, 7, std::log(1.25), 3});
+  const Finding link = slow_link_finding({&row, 100, 200, 7, std::log(1.25), 3}, "");
   EXPECT_EQ(link.value, 100);
   EXPECT_NEAR(*link.low, 80, 1e-9);
   EXPECT_NEAR(*link.high, 125, 1e-9);
   EXPECT_EQ(link.steps, 3U);
   EXPECT_EQ(link.cost_ms, 4); // half of the time, in three steps
   row.step_bus_gbps.resize(1);
-  EXPECT_FALSE(slow_link_finding({&row, 100, 200, 7, 0.1, 0}).cost_ms);
+  EXPECT_FALSE(slow_link_finding({&row, 100, 200, 7, 0.1, 0}, "").cost_ms);
 }
 
 TEST(CollectiveFindings, TracesAreAskedForOnlyWhereTracesAreMissing) {

@@ -7,10 +7,14 @@
 #include "seeds.h"
 #include "synth/synth_noise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -166,6 +170,75 @@ TEST(SlowLinkRates, ASlowLinkIsFound) {
       }
       std::printf("\n");
     }
+}
+
+/// Returns shared_members() by its definition, for each id below `end`.
+std::vector<std::int64_t> shared_by_definition(const std::vector<SyncSummary>& rows,
+                                               const std::set<std::size_t>& slow,
+                                               std::int64_t per_node, std::int64_t end) {
+  const auto contains = [&](std::size_t g, std::int64_t id) {
+    for (std::int64_t rank = id * per_node; rank < (id + 1) * per_node; ++rank)
+      if (("," + rows[g].group_ranks + ",").find(fmt::format(",{},", rank)) != std::string::npos)
+        return true;
+    return false;
+  };
+  std::vector<std::int64_t> out;
+  for (std::int64_t id = 0; id < end && slow.size() > 1; ++id) {
+    bool shared = true;
+    for (std::size_t g = 0; g < rows.size(); ++g) {
+      const bool compared = std::ranges::any_of(slow, [&](std::size_t s) {
+        return rows[s].name == rows[g].name && rows[s].group_size == rows[g].group_size;
+      });
+      shared = shared && (slow.contains(g) ? contains(g, id) : !compared || !contains(g, id));
+    }
+    if (shared)
+      out.push_back(id);
+  }
+  return out;
+}
+
+TEST(SlowLinkRates, SharedMembersAreThoseOfAllSlowGroupsAndOfNoOther) {
+  constexpr std::int64_t kRanks = 12;
+  std::mt19937_64 random(7);
+  int found = 0;
+  for (int run = 0; run < 2000; ++run) {
+    std::vector<SyncSummary> rows;
+    for (const std::int64_t size : {2, 3, 4}) { // kinds, each with disjoint groups
+      std::vector<std::int64_t> ranks(kRanks);
+      std::iota(ranks.begin(), ranks.end(), 0);
+      std::ranges::shuffle(ranks, random);
+      for (std::int64_t at = 0; at + size <= kRanks; at += size) {
+        SyncSummary& row = rows.emplace_back();
+        row.name = "allreduce";
+        row.group = std::to_string(rows.size());
+        row.group_size = size;
+        row.group_ranks =
+            fmt::format("{}", fmt::join(&ranks[static_cast<std::size_t>(at)],
+                                        &ranks[static_cast<std::size_t>(at)] + size, ","));
+        row.count = 1;
+        row.bus_gbps.mean = 100;
+      }
+    }
+    // the groups of a rank, or of a node of four ranks, and sometimes another one
+    const auto chosen = static_cast<std::int64_t>(random() % kRanks);
+    const std::int64_t width = run % 2 == 0 ? 1 : 4;
+    std::set<std::size_t> slow;
+    for (std::size_t g = 0; g < rows.size(); ++g)
+      for (std::int64_t rank = chosen / width * width; rank < (chosen / width + 1) * width; ++rank)
+        if (("," + rows[g].group_ranks + ",").find(fmt::format(",{},", rank)) != std::string::npos)
+          slow.insert(g);
+    if (run % 3 == 0)
+      slow.insert(random() % rows.size());
+    std::vector<SlowGroup> groups;
+    for (const std::size_t g : slow)
+      groups.push_back({&rows[g], 50, 100, 2});
+    for (const std::int64_t per_node : {1, 4}) {
+      const std::vector<std::int64_t> shared = shared_members(groups, rows, per_node);
+      EXPECT_EQ(shared, shared_by_definition(rows, slow, per_node, kRanks)) << run;
+      found += shared.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(found, 1000);
 }
 
 } // namespace

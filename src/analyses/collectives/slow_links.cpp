@@ -1,5 +1,6 @@
 #include "analyses/collectives/slow_links.h"
 
+#include "analyses/collectives/collective_sums.h"
 #include "base/rank_excess.h"
 #include "base/sort.h"
 
@@ -31,13 +32,18 @@ constexpr double kUsualLinkSpread = 0.04;
 /// The groups with the same kind of collective.
 using LinkGroups = std::vector<const SyncSummary*>;
 
+/// The groups of a kind are compared with each other.
+using LinkKind = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string>;
+LinkKind link_kind(const SyncSummary& row) {
+  return {row.name, row.dtype, row.in_nelems, row.group_size, row.node_span};
+}
+
 /// Returns the groups with known bandwidths, by kind.
 std::vector<LinkGroups> groups_by_kind(std::span<const SyncSummary> rows) {
-  using Kind = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string>;
-  std::map<Kind, LinkGroups> kinds;
+  std::map<LinkKind, LinkGroups> kinds;
   for (const SyncSummary& row : rows)
     if (row.count > 0 && row.bus_gbps.mean > 0)
-      kinds[{row.name, row.dtype, row.in_nelems, row.group_size, row.node_span}].push_back(&row);
+      kinds[link_kind(row)].push_back(&row);
   std::vector<LinkGroups> out;
   for (auto& [kind, groups] : kinds)
     out.push_back(std::move(groups));
@@ -141,6 +147,37 @@ std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
   sort_stably(out, std::ranges::greater(), &SlowGroup::percent_below);
   std::set<std::string> named;
   std::erase_if(out, [&](const SlowGroup& g) { return !named.insert(g.row->group).second; });
+  return out;
+}
+
+std::vector<std::int64_t> shared_members(std::span<const SlowGroup> slow,
+                                         std::span<const SyncSummary> rows, std::int64_t per_node) {
+  const auto members_of = [per_node](const SyncSummary& row) {
+    std::set<std::int64_t> out;
+    for (const std::int64_t rank : numbers_in(row.group_ranks))
+      out.insert(rank / per_node);
+    return out;
+  };
+  std::map<std::int64_t, std::size_t> slow_groups_of; // by member
+  std::set<std::string> groups;
+  std::set<LinkKind> kinds;
+  for (const SlowGroup& group : slow) {
+    groups.insert(group.row->group);
+    kinds.insert(link_kind(*group.row));
+    for (const std::int64_t member : members_of(*group.row))
+      ++slow_groups_of[member];
+  }
+  std::erase_if(slow_groups_of, [&slow](const auto& m) { return m.second < slow.size(); });
+  if (slow.size() < 2 || slow_groups_of.empty())
+    return {};
+  for (const LinkGroups& compared : groups_by_kind(rows))
+    for (const SyncSummary* row : compared)
+      if (kinds.contains(link_kind(*row)) && !groups.contains(row->group))
+        for (const std::int64_t member : members_of(*row))
+          slow_groups_of.erase(member);
+  std::vector<std::int64_t> out;
+  for (const auto& [member, count] : slow_groups_of)
+    out.push_back(member);
   return out;
 }
 

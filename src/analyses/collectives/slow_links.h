@@ -37,6 +37,13 @@ struct SlowGroup {
 /// Both tests have a level of 0.4 % over all groups (Holm).
 [[nodiscard]] std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows);
 
+/// Returns the ranks that all of several slow groups contain, and that no other group of their
+/// kinds contains; with `per_node` ranks per node, the nodes. Ascending; empty for a single slow
+/// group.
+[[nodiscard]] std::vector<std::int64_t> shared_members(std::span<const SlowGroup> slow,
+                                                       std::span<const SyncSummary> rows,
+                                                       std::int64_t per_node = 1);
+
 /// Collectives of 1 MiB or more whose groups slow_groups() cannot compare with each other.
 struct UntestedLinks {
   std::string name;            ///< name of the collectives
