@@ -418,6 +418,7 @@ double trimmed_mean_of(const StepSeries& values) {
 
 std::optional<double> trend_of(const StepSeries& values) {
   constexpr std::size_t kFewest = 4;
+  constexpr double kLikely = 1.3; // quantile of t for 80 %
   if (values.size() < kFewest)
     return std::nullopt;
   const auto n = static_cast<double>(values.size());
@@ -432,7 +433,8 @@ std::optional<double> trend_of(const StepSeries& values) {
   const double slope = product / steps_square;
   const double left = std::max(0.0, square - slope * product); // scatter around the line
   const double error = std::sqrt(left / (n - 2) / steps_square);
-  if (!(std::fabs(slope) > error * student_t95(n - 2)))
+  const bool from_nothing = std::fabs(slope) * (n - 1) >= std::fabs(mean);
+  if (!(std::fabs(slope) > error * (from_nothing ? kLikely : student_t95(n - 2))))
     return std::nullopt;
   return slope;
 }

@@ -36,8 +36,9 @@ private:
 [[nodiscard]] double trimmed_mean_of(const StepSeries& values);
 
 /// Returns the change per step of values that rise or fall over the steps: the slope of a
-/// regression on the number of the step, if a two-sided t-test of the slope is significant at 5 %.
-/// Values with a trend do not predict other steps. Empty without a significant slope, and with
+/// regression on the number of the step, if a two-sided t-test of the slope is significant: at 20 %
+/// if the line changes by its mean or more (it may have begun at 0), else at 5 %. Values with a
+/// trend do not predict other steps. Empty without a significant slope, and with
 /// fewer than four values.
 [[nodiscard]] std::optional<double> trend_of(const StepSeries& values);
 

@@ -181,6 +181,9 @@ TEST(RankExcess, ATrendIsASignificantSlope) {
   EXPECT_NEAR(*trend_of({5, 3, 2, 1}), -1.3, 1e-12);
   EXPECT_FALSE(trend_of({1, 2, 3})); // too few steps
   EXPECT_FALSE(trend_of({3, 1, 4, 2, 3}));
+  // the same slope and scatter: the second line is far from 0
+  EXPECT_TRUE(trend_of({-1, 1, 0, 2, 1, 1}));
+  EXPECT_FALSE(trend_of({9, 11, 10, 12, 11, 11}));
   EXPECT_FALSE(trend_of({2, 2, 2, 2}));
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 1);
