@@ -40,6 +40,8 @@ void add_verdict_flags(FlagSet& app, CompareFlags& f) {
          "--assume-noise", request.rule.assumed_noise_percent,
          "assumed standard deviation of a sample, for metrics with one sample per run, percent")
       .positive();
+  app.add_flag("--any-work", request.rule.any_work,
+               "judge runs that do different work too (the same batch in another way)");
   app.add_option(
       "--fail-on", f.fail_on,
       "exit with 5 if a metric is significantly worse by more than a percentage: 'total_time>2%'");

@@ -116,7 +116,9 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   if (alike.work.differs()) {
     out.push_back(different_work(alike.work, base.label, test.label,
                                  !base.work.without_steps || !test.work.without_steps));
-    out.back().action = "Times of different work are not judged";
+    out.back().action = c.rules[i].any_work
+                            ? "The verdicts Better and Worse compare times of different work"
+                            : "Times of different work are not judged (--any-work judges them)";
   }
   if (!same_ranks(base, test)) {
     out.push_back(different_ranks(base, test));

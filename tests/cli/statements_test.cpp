@@ -541,6 +541,10 @@ TEST_F(Statements, C22OtherWorkIsNotJudged) {
   EXPECT_NE(check.err.find("nothing could be judged, because the runs do different work"),
             std::string::npos)
       << check.err;
+  const RunResult judged = run_binary({"baseline", "check", configuration(sweep, 512), "--baseline",
+                                       saved, "--fail-on", "GPU_total_time>5%", "--any-work"});
+  EXPECT_EQ(judged.code, 5) << judged.err;
+  EXPECT_NE(judged.out.find("compare times of different work"), std::string::npos) << judged.out;
 }
 
 /// Writes three ranks with 40 all-reduces that end together, except for a variation of `scatter_us`

@@ -363,8 +363,8 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   EXPECT_EQ(work.sentence(),
             "a and b do different work per step. Operators with different shapes or numbers of "
             "launches take 100 % and 100 % of the kernel time of the two runs (most: aten::mm, "
-            "64x64, 4 launches against 128x64, 4 launches). Times of different work are not "
-            "judged.");
+            "64x64, 4 launches against 128x64, 4 launches). Times of different work are not judged "
+            "(--any-work judges them).");
   ComparedRun first = run_with("a", {}, {10, 10});
   ComparedRun other = run_with("b", {}, {10, 10});
   first.operators = {{"aten::mm", 60}, {"aten::add", 40}};

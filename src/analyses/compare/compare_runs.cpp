@@ -338,7 +338,7 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
   for (const ComparedRun& test : out.tests) {
     out.comparability.push_back(comparability(out.base, test));
     JudgeRule pair_rule = rule_of_runs(out.base, test, rule);
-    pair_rule.same_work = out.comparability.back().same_work();
+    pair_rule.same_work = rule.any_work || out.comparability.back().same_work();
     out.rules.push_back(pair_rule);
     out.timelines.push_back(compare_timelines(out.base, test, pair_rule));
     out.collectives.push_back(compare_collectives(out.base, test, pair_rule));

@@ -124,7 +124,7 @@ std::string rule_note(const char* rows, const char* samples, const JudgeRule& ru
                        *rule.assumed_noise_percent);
   else
     out += " One step on a side has no interval and is not judged (--assume-noise gives a noise).";
-  return out + " Nothing is judged if the runs do different work.";
+  return rule.any_work ? out : out + " Nothing is judged if the runs do different work.";
 }
 
 /// Returns "6 / 6", with "assumed" if the noise is assumed; empty without samples.
