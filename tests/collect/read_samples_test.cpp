@@ -57,6 +57,7 @@ TEST(ReadSamples, TimesAsProgramsWriteThem) {
   EXPECT_EQ(sample_time_ns("2026/11/22 05:33:11.123"), kThen + 123'000'000);
   EXPECT_EQ(sample_time_ns("2026-11-22 05:33:11.123456"), kThen + 123'456'000);
   EXPECT_EQ(sample_time_ns("2026-11-22T05:33:11"), kThen);
+  EXPECT_FALSE(sample_time_ns("4052/11/22 05:33:11")); // does not fit in 64 bits
   EXPECT_EQ(sample_time_ns("1700000000"), 1'700'000'000'000'000'000);
   EXPECT_EQ(sample_time_ns("1700000000.25"), 1'700'000'000'250'000'000);
   EXPECT_EQ(sample_time_ns("1700000000250"), 1'700'000'000'250'000'000);

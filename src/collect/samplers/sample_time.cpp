@@ -10,6 +10,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kLatest = INT64_MAX / 4; ///< in the year 2043: sums of times do not overflow
 
 /// Returns the digits after a decimal point as parts of `unit_ns`; 0 without any. Digits beyond
 /// nanoseconds are cut off.
@@ -35,7 +36,7 @@ std::optional<std::int64_t> counted(std::string_view text) {
                                : *number < kMost * 1000      ? kSecond / 1000
                                : *number < kMost * 1'000'000 ? 1000
                                                              : 1;
-  if (*number > INT64_MAX / 4 / unit_ns)
+  if (*number > kLatest / unit_ns)
     return std::nullopt;
   const auto rest = fraction_ns(text.substr(std::min(point + 1, text.size())), unit_ns);
   return rest ? std::optional(*number * unit_ns + *rest) : std::nullopt;
@@ -72,7 +73,7 @@ std::optional<std::int64_t> sample_time_ns(std::string_view text) {
   local.tm_sec = parts[5];
   local.tm_isdst = -1;
   const std::time_t seconds = std::mktime(&local);
-  if (!rest || seconds == static_cast<std::time_t>(-1))
+  if (!rest || seconds == static_cast<std::time_t>(-1) || seconds > kLatest / kSecond)
     return std::nullopt;
   return static_cast<std::int64_t>(seconds) * kSecond + *rest;
 }
