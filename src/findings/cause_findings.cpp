@@ -483,6 +483,25 @@ Schema<StepCause> remedy_schema() {
         "date on which the remedy was compared with its source"}});
 }
 
+/// Returns the ranks that the others wait for, and the time that is waiting or transfer.
+std::string exposed_evidence(const CauseFacts& facts, double unmatched_ms) {
+  constexpr std::size_t kWaitedFor = 3;
+  constexpr double kWorthAWait = 0.01; // of the longest wait; shorter waits are not named
+  const std::vector<RankWait>& waits = facts.exposed.wait_for;
+  std::string out;
+  if (facts.ranks > 1)
+    out = fmt::format("Mean over {} ranks", facts.ranks);
+  for (std::size_t k = 0;
+       k < std::min(kWaitedFor, waits.size()) && waits[k].ms >= kWorthAWait * waits[0].ms; ++k)
+    out += fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
+                       number3(waits[k].ms, waits[0].ms), waits[k].rank);
+  if (unmatched_ms > 0)
+    out += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
+                       "collectives with members that were not read",
+                       out.empty() ? "" : "; ", number3(unmatched_ms));
+  return out;
+}
+
 } // namespace
 
 std::string gain_text(const CauseFacts& facts, const StepCause& c) {
@@ -539,9 +558,7 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
 std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   constexpr double kLeastPercent = 5;    // as in `top`
   constexpr double kMostlyWaiting = 0.7; // above this, the transfers are not the reason
-  constexpr std::size_t kWaitedFor = 3;
-  constexpr double kWorthAWait = 0.01; // of the longest wait; shorter waits are not named
-  constexpr double kOneRank = 0.5;     // of the waits; up to this, no rank is the reason
+  constexpr double kOneRank = 0.5;       // of the waits; up to this, no rank is the reason
   const ExposedTime& x = facts.exposed;
   if (!(x.total_ms() * 100 >= kLeastPercent * facts.step_ms) || x.total_ms() <= 0)
     return std::nullopt;
@@ -564,17 +581,7 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
       if (headline == total || display_width(headline) > kHeadlineWidth)
         headline = fmt::format("{}: {} ms waiting{}{}", total, number3(x.wait_ms), whom, transfers);
   set_headline(f, std::move(headline));
-  if (facts.ranks > 1)
-    f.evidence = fmt::format("Mean over {} ranks", facts.ranks);
-  for (std::size_t k = 0; k < std::min(kWaitedFor, x.wait_for.size()) &&
-                          x.wait_for[k].ms >= kWorthAWait * x.wait_for[0].ms;
-       ++k)
-    f.evidence += fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
-                              number3(x.wait_for[k].ms, x.wait_for[0].ms), x.wait_for[k].rank);
-  if (unmatched_ms > 0)
-    f.evidence += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
-                              "collectives with members that were not read",
-                              f.evidence.empty() ? "" : "; ", number3(unmatched_ms));
+  f.evidence = exposed_evidence(facts, unmatched_ms);
   if (waits) {
     const RankWait& most = x.wait_for.front();
     const auto cause = std::ranges::find_if(facts.causes, [&](const StepCause& c) {

@@ -99,7 +99,9 @@ bool lacks_idle(const ComparedRun& run, const ComparedRun& other) {
 
 /// Returns the samples without those that lack idle time.
 std::vector<double> comparable(TimeKind kind, bool lacks_idle, std::vector<double> of_steps) {
-  return lacks_idle && has_idle_before(kind) ? std::vector<double>{} : of_steps;
+  if (lacks_idle && has_idle_before(kind))
+    of_steps.clear();
+  return of_steps;
 }
 
 /// A lag-1 correlation with its standard error.

@@ -18,14 +18,13 @@ struct Row {
 
 Schema<Row> what_changed_schema(const std::string& base, const std::string& test) {
   using R = Row;
-  const auto ms = [](const char* id, std::string label, double Change::*value, const char* help) {
-    return Field<R>{id, std::move(label), Unit::kMs,
-                    [value](const R& r) { return r.change->*value; }, help};
+  const auto ms = [](const char* id, const std::string& label, double Change::*value,
+                     const char* help) {
+    return Field<R>{id, label, Unit::kMs, [value](const R& r) { return r.change->*value; }, help};
   };
-  const auto perhaps = [](const char* id, std::string label, Unit unit,
+  const auto perhaps = [](const char* id, const std::string& label, Unit unit,
                           std::optional<double> Change::*value, const char* help) {
-    return Field<R>{id, std::move(label), unit, [value](const R& r) { return r.change->*value; },
-                    help};
+    return Field<R>{id, label, unit, [value](const R& r) { return r.change->*value; }, help};
   };
   const auto text = [](const char* id, const char* label, std::string Change::*value,
                        const char* help) {
