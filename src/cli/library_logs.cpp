@@ -5,6 +5,7 @@
 #include "os/byte_source.h"
 #include "os/output_file.h"
 #include "readers/foreign_format.h"
+#include "readers/rocprof/sqlite_file.h"
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +40,7 @@ Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string
   const std::string_view head = source->peek(kHeadBytes);
   if (const ForeignFormat* const format = foreign_format(head, path))
     return refusal_of(*format, path);
-  if (head.starts_with("SQLite format 3") || head.find("\"traceEvents\"") != std::string_view::npos)
+  if (is_sqlite(head) || head.find("\"traceEvents\"") != std::string_view::npos)
     return Error{ErrorCode::kUnreadable, path, "a trace, not the log of a library",
                  "`rankscope top` reads traces"};
   std::string buffer(std::size_t{1} << 20, '\0'), rest;

@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "os/byte_source.h"
 #include "readers/inspector/inspector_log.h"
+#include "readers/rocprof/sqlite_file.h"
 
 #include <array>
 #include <filesystem>
@@ -105,7 +106,7 @@ const ForeignFormat* foreign_format(std::string_view head, std::string_view path
     return nullptr;
   if (head[first] == '{' || head[first] == '[')
     return foreign_json(head);
-  if (head.starts_with("SQLite format 3"))
+  if (is_sqlite(head))
     return contains(head, "CUPTI_ACTIVITY_KIND_") || contains(head, "TARGET_INFO_") ? &kNsys
                                                                                     : nullptr;
   if (head.size() > 1 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)

@@ -4,6 +4,7 @@
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
 #include "readers/foreign_format.h"
+#include "readers/rocprof/sqlite_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ Result<void> read_traces(const std::string& path, const ReadOptions& options,
                    "contains far more names, arguments or events than a trace of this size",
                    "if it is intact, decompress it first"};
     }
-  if (head.starts_with("SQLite format 3"))
+  if (is_sqlite(head))
     return Error{ErrorCode::kUnreadable, path,
                  "an SQLite database without readable tables of rocpd or RPD", ""};
   std::string known;
