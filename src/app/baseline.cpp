@@ -116,9 +116,10 @@ Result<SavedBaseline> load_baseline(const std::string& path) {
 }
 
 std::string saved_label(const std::string& path) {
-  const Result<SavedBaseline> saved =
-      is_baseline(path) ? load_baseline(path) : Result<SavedBaseline>(SavedBaseline{});
-  return saved ? saved->run.label : "";
+  if (!is_baseline(path))
+    return {};
+  const Result<SavedBaseline> saved = load_baseline(path);
+  return saved ? saved->run.label : std::string();
 }
 
 Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request) {

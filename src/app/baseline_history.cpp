@@ -106,14 +106,15 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
   if (files.size() < 2)
     return Error{ErrorCode::kUsage, "baseline history", "needs at least two saved baselines",
                  "rankscope baseline history FILE FILE ..., or a folder of them"};
-  const std::vector<std::string> labels = distinct_labels(run_names(files));
+  std::vector<std::string> labels = folder_names(files);
   std::vector<ComparedRun> runs;
   std::vector<WorkChange> work_changes;
   for (std::size_t i = 0; i < files.size(); ++i) {
     RS_TRY(SavedBaseline saved, load_baseline(files[i]));
     if (!saved.complete)
       session.diagnostics.add(counters::baseline_partial(), files[i]);
-    saved.run.label = labels[i];
+    if (!saved.run.label.empty())
+      labels[i] = std::move(saved.run.label);
     runs.push_back(std::move(saved.run));
     if (i == 0)
       continue;
@@ -121,6 +122,9 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
       work_changes.push_back({i, std::move(found)});
     runs[i - 1].work = {}; // a history needs the kernels of two runs at a time
   }
+  labels = distinct_labels(std::move(labels));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].label = labels[i];
   HistoryResult out;
   out.history = history_of(runs);
   out.history.work_changes = std::move(work_changes);

@@ -321,14 +321,6 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
   return names;
 }
 
-std::vector<std::string> run_names(const std::vector<std::string>& runs) {
-  std::vector<std::string> names = folder_names(runs);
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    if (std::string label = saved_label(runs[i]); !label.empty())
-      names[i] = std::move(label);
-  return names;
-}
-
 std::vector<std::string> distinct_labels(std::vector<std::string> labels) {
   std::set<std::string> used;
   for (std::string& label : labels) {
@@ -351,7 +343,13 @@ Result<std::vector<std::string>> labels_for(const std::vector<std::string>& fold
                  ""};
   if (given.tests.size() >= folders.size())
     return Error{ErrorCode::kUsage, "", "more --test-label than --test", ""};
-  std::vector<std::string> wanted = given.all.empty() ? run_names(folders) : given.all;
+  std::vector<std::string> wanted = given.all;
+  if (wanted.empty()) {
+    wanted = folder_names(folders);
+    for (std::size_t i = 0; i < folders.size(); ++i)
+      if (std::string label = saved_label(folders[i]); !label.empty())
+        wanted[i] = std::move(label);
+  }
   if (!given.baseline.empty())
     wanted.front() = given.baseline;
   std::copy(given.tests.begin(), given.tests.end(), wanted.begin() + 1);

@@ -85,9 +85,6 @@ struct CompareResult {
 /// the paths differ: the first of these parts, joined with _, as many as make all names distinct.
 /// Example: a/x/run and b/x/run get the names a and b. The ending of a saved baseline is left out.
 [[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
-/// Returns the name of each run: the label of a saved baseline that has one, else that of
-/// folder_names().
-[[nodiscard]] std::vector<std::string> run_names(const std::vector<std::string>& runs);
 /// Returns whether `file` is named NAME.rsb or its compressed form.
 [[nodiscard]] bool names_baseline(std::string_view file);
 /// Replaces text that cannot name a folder below the output ("..", "a/b", empty text); equal labels
@@ -100,8 +97,8 @@ struct GivenLabels {
   std::string baseline;
   std::vector<std::string> tests; ///< labels of the first tests
 };
-/// Returns a distinct label per folder: the given label, else the name from run_names(). Errors:
-/// kUsage if the number of labels does not match.
+/// Returns a distinct label per run: the given label, else that of a saved baseline, else the name
+/// from folder_names(). Errors: kUsage if the number of labels does not match.
 [[nodiscard]] Result<std::vector<std::string>> labels_for(const std::vector<std::string>& folders,
                                                           const GivenLabels& given);
 
