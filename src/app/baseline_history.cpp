@@ -119,7 +119,7 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
     if (i == 0)
       continue;
     if (Comparability found = comparability(runs[i - 1], runs[i]); !found.same_work())
-      work_changes.push_back({i, std::move(found)});
+      work_changes.push_back({i, std::move(found.work)});
     runs[i - 1].work = {}; // a history needs the kernels of two runs at a time
   }
   labels = distinct_labels(std::move(labels));

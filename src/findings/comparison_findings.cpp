@@ -157,8 +157,10 @@ std::string metric_value(const DashboardRow& row, const DashboardCell& cell) {
   if (!cell.value || !cell.base)
     return {};
   std::string test = number3(*cell.value), base = number3(*cell.base);
-  if (test == base) // three digits do not show the difference
-    test = fmt::format("{:.3f}", *cell.value), base = fmt::format("{:.3f}", *cell.base);
+  if (test == base) { // three digits do not show the difference
+    test = fmt::format("{:.3f}", *cell.value);
+    base = fmt::format("{:.3f}", *cell.base);
+  }
   return fmt::format("complete runs: {} against {} {}", test, base, row.unit);
 }
 
@@ -205,7 +207,7 @@ public:
     const Judgement& j = cell.judgement;
     const double improvement = cell.improvement.value_or(0);
     const bool significant = j.low && (*j.low > 0 || *j.high < 0);
-    if (j.verdict == Verdict::kUnknown) {
+    if (j.verdict == Verdict::kUnknown) { // with an interval: the runs do different work
       (j.low ? other_work_ : j.lacks_steps() ? without_steps_ : untested_).push_back(row.metric);
     } else if (j.verdict == Verdict::kSimilar && significant && goes_both_ways(j, improvement)) {
       contradicting_.push_back(row.metric);

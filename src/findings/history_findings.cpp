@@ -122,8 +122,8 @@ std::vector<Finding> history_notes(const std::vector<ComparedRun>& runs, const H
       out.push_back(different_ranks(first, runs[i]));
   }
   for (const WorkChange& change : history.work_changes)
-    if (const WorkDifference& work = change.with_previous.work; work.differs())
-      out.push_back(different_work(work, runs[change.run - 1].label, runs[change.run].label,
+    if (change.work.differs()) // else the operators differ, which different_workload() reports
+      out.push_back(different_work(change.work, runs[change.run - 1].label, runs[change.run].label,
                                    history.per_step));
   if (!history.per_step) {
     out.push_back(finding_of(rules::complete_traces, "run", ""));

@@ -51,9 +51,9 @@ TEST(HistoryFindings, AChangeOfTheWorkHasNoDirection) {
   for (int i = 0; i < 24; ++i)
     runs.push_back(history_run(i, (i < 14 ? 100 : 110) + (i * 7 % 5) * 0.2));
   History history = history_of(runs);
-  Comparability other;
-  other.work.base_percent = other.work.test_percent = 60;
-  other.work.op = "aten::mm";
+  WorkDifference other;
+  other.base_percent = other.test_percent = 60;
+  other.op = "aten::mm";
   history.work_changes = {{14, other}};
   const std::vector<Finding> notes = history_notes(runs, history);
   ASSERT_EQ(notes.size(), 1U);

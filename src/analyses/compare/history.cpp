@@ -1,5 +1,6 @@
 #include "analyses/compare/history.h"
 
+#include "analyses/compare/compare_runs.h"
 #include "base/change_points.h"
 #include "base/invariant.h"
 #include "base/units.h"

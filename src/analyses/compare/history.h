@@ -2,7 +2,8 @@
 // (docs/baseline.md).
 #pragma once
 
-#include "analyses/compare/compare_runs.h"
+#include "analyses/compare/compared_run.h"
+#include "analyses/compare/workload.h"
 #include "base/statistics.h"
 #include "core/report.h"
 #include "core/schema.h"
@@ -50,7 +51,7 @@ struct MissingMetrics {
 /// A run that does other work than the run before it.
 struct WorkChange {
   std::size_t run = 0; ///< index in History::runs
-  Comparability with_previous;
+  WorkDifference work;
 };
 
 struct History {

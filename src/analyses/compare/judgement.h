@@ -40,8 +40,8 @@ struct JudgeRule {
   std::int64_t clock_ns = 1;
   /// False: nothing is Better, Worse or Similar, because the runs do different work.
   bool same_work = true;
-  bool any_work =
-      false; ///< judge different work too, for example the same batch with recomputation
+  /// Judge different work too, for example the same batch with recomputation.
+  bool any_work = false;
 };
 
 /// A difference with its noise. Percentages of the baseline, positive = better. `change`, `low` and

@@ -21,7 +21,7 @@ enum class IdleCause : std::uint8_t {
   kUnknown,         ///< work without a launch in the trace
 };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::kUnknown) + 1;
-using IdleByCause = std::array<std::int64_t, kIdleCauses>; ///< ns
+using IdleByCause = std::array<std::int64_t, kIdleCauses>; ///< ns, or numbers of gaps
 /// Returns a stable name: "host", "synchronisation", ...
 [[nodiscard]] std::string_view idle_cause_name(IdleCause cause);
 /// Returns a description of half a line.
@@ -35,7 +35,7 @@ using IdleByCause = std::array<std::int64_t, kIdleCauses>; ///< ns
 
 struct IdleTime {
   IdleByCause ns{};
-  std::array<std::int64_t, kIdleCauses> gaps{}; ///< number of gaps by their main cause
+  IdleByCause gaps{}; ///< number of gaps by their main cause
   /// Longest stretch of each cause; empty if the cause does not occur.
   std::array<Interval, kIdleCauses> longest{};
 

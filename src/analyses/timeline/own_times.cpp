@@ -105,22 +105,22 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
   IdleKey idle_key;
   idle_key.unlinked = key.launchers.unlinked;
   const std::vector<IdlePart> parts = idle_parts_of(t, idle_key);
-  IdleByCause before{}; // of all steps
-  for (std::size_t s = 0; s < windows.size(); ++s)
-    if (const std::int64_t start = windows[s].gpu.start; !idle.estimated[s])
-      std::ranges::transform(before, idle_in(parts, {start - idle.ns[s].value_or(0), start}),
-                             before.begin(), std::plus<>());
+  std::vector<IdleByCause> before; // by step
+  IdleByCause all_before{};
+  for (std::size_t s = 0; s < windows.size(); ++s) {
+    const std::int64_t start = windows[s].gpu.start;
+    before.push_back(idle.estimated[s] ? IdleByCause{}
+                                       : idle_in(parts, {start - idle.ns[s].value_or(0), start}));
+    std::ranges::transform(all_before, before[s], all_before.begin(), std::plus<>());
+  }
   std::size_t s = 0;
   for (auto& [number, step] : by_step) {
-    const Interval at = windows[s].gpu;
     if (const std::optional<std::int64_t> ns = idle.ns[s]) {
       step.step = number;
       step.idle_ns[kUnknownIdle] += *ns;
       step.total_ns += *ns;
-      set_causes(step.idle_ns,
-                 idle_in(parts, {idle.estimated[s] ? at.start : at.start - *ns, at.end}));
-      if (idle.estimated[s])
-        set_causes(step.idle_ns, in_proportion(before, *ns));
+      set_causes(step.idle_ns, idle.estimated[s] ? in_proportion(all_before, *ns) : before[s]);
+      set_causes(step.idle_ns, idle_in(parts, windows[s].gpu));
       out.steps.push_back(std::move(step));
     }
     ++s;
