@@ -113,7 +113,8 @@ Schema<C> detailed_schema(const std::vector<C>& rows) {
       continue;
     }
     add(column.rank, "ts", Unit::kNone, &C::Member::ts_us,
-        "start on this rank, us; on the common clock of the ranks if the clocks could be aligned");
+        "start on this rank, \u00b5s; on the common clock of the ranks if the clocks could be "
+        "aligned");
     add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "duration of the kernel, \u00b5s");
   }
   return schema;

@@ -81,9 +81,9 @@ Schema<BatchLinksRow> links_schema() {
 Schema<BatchDurations> unlinked_schema() {
   using R = BatchDurations;
   const auto us = [](const char* name, auto ns) {
-    return Field<R>{
-        name, Unit::kUs, [ns](const R& r) { return ns_to_us(std::invoke(ns, r)); },
-        "duration of an event, us; the header names the statistic over the events on all ranks"};
+    return Field<R>{name, Unit::kUs, [ns](const R& r) { return ns_to_us(std::invoke(ns, r)); },
+                    "duration of an event, \u00b5s; the header names the statistic over the events "
+                    "on all ranks"};
   };
   return Schema<R>("unlinked_short_kernels_summary",
                    "all GPU events without an External id, not only short ones",
@@ -143,11 +143,12 @@ Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
   for (std::size_t f = 0; f < std::size(kDurationStatistics); ++f)
     for (std::size_t i = 0; i < facts.parts.size(); ++i) {
       const std::string name = fmt::format("{}_{}", kDurationStatistics[f], facts.parts[i].rank);
-      schema.add({name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
-                  [i, f](const R& r) { return duration(r.ranks[i], f); },
-                  f == 0 ? "number of calls on this rank"
-                         : "duration of a call, us; the header names the statistic over the calls "
-                           "on this rank"});
+      schema.add(
+          {name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
+           [i, f](const R& r) { return duration(r.ranks[i], f); },
+           f == 0 ? "number of calls on this rank"
+                  : "duration of a call, \u00b5s; the header names the statistic over the calls "
+                    "on this rank"});
     }
   return schema;
 }

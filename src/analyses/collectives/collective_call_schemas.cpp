@@ -145,7 +145,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
         [](const R& r) {
           return r.timed->waits_known ? Value(ns_to_us(r.start_skew_ns)) : Value();
         },
-        "latest start - earliest start among the ranks, us; blank if a member is missing"},
+        "latest start - earliest start among the ranks, \u00b5s; blank if a member is missing"},
        {"earliest_rank", "earliest arrival rank", Unit::kNone, &R::earliest_rank},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->waits_known ? Value(r.mean_wait_us()) : Value(); },

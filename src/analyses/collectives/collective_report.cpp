@@ -64,7 +64,8 @@ struct LongTables {
 
 std::vector<std::string> sync_summary_notes(bool compat_tracelens) {
   return {
-      "comm_latency is the shortest duration over the ranks, us; a rank that starts early waits",
+      "comm_latency is the shortest duration over the ranks, \u00b5s; a rank that starts early "
+      "waits",
       compat_tracelens
           ? "bandwidths are in 1024^3 bytes per second, with the labels of the reference"
           : "bandwidths are in 10^9 bytes per second; bus bandwidth = algorithm bandwidth x factor "

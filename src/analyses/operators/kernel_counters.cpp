@@ -117,7 +117,8 @@ Schema<KernelCounterRow> kernel_counters_schema() {
         [](const Row& r) {
           return r.time_ns > 0 ? Value(r.sum / (static_cast<double>(r.time_ns) / 1e3)) : Value();
         },
-        "sum divided by the duration of the launches in us; a rate if the counter counts events"}});
+        "sum divided by the duration of the launches in \u00b5s; a rate if the counter counts "
+        "events"}});
 }
 
 Schema<InstructionRow> instruction_mix_schema() {

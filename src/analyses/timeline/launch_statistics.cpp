@@ -141,7 +141,7 @@ Schema<LaunchStatisticsRow> launch_statistics_schema() {
             "event starts before the call ends");
   schema.add({"short_kernels", "short kernels", Unit::kCount, &R::short_kernels,
               "number of GPU events that are shorter than their launching call; only launching "
-              "calls of up to 50 us are considered"});
+              "calls of up to 50 \u00b5s are considered"});
   schema.add({"long_calls", "long calls", Unit::kCount, &R::long_calls,
               "number of GPU events launched by calls that are longer than 50 \u00b5s"});
   schema.add({"long_delays", "long delays", Unit::kCount, &R::long_delays,
